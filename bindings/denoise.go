@@ -7,6 +7,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 	datarows "github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -102,7 +103,7 @@ func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (deno
 	if unfit == nil {
 		return method, "", nil
 	}
-	flat := denoise.LPCA{Latent: s.Latent}
+	flat := classic.LPCA{Latent: s.Latent}
 	if _, err := flat.Size(used, data.D); err != nil {
 		return method, "", nil // which says what is wrong
 	}
@@ -121,7 +122,7 @@ func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise
 	}
 	if s.Ridge != nil {
 		if settings.Ridge = *s.Ridge; settings.Ridge == 0 {
-			settings.Ridge = denoise.NoRidge
+			settings.Ridge = classic.NoRidge
 		}
 	}
 	if s.Loss != nil && s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
@@ -171,7 +172,7 @@ func DenoiserReport(number int64) (string, error) {
 		if d.settings.Loss != nil {
 			report.Plugin = d.settings.Loss.program
 		}
-		if m, ok := d.Method().(denoise.SCQM); ok {
+		if m, ok := d.Method().(classic.SCQM); ok {
 			if p, ok := m.Loss.(framework.Parametric); ok {
 				report.LossParams = p.Params()
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -31,7 +32,7 @@ func denoised(t *testing.T, settings string) (out, report []float64) {
 func TestDenoisingIsThatOfTheLibrary(t *testing.T) {
 	out, report := denoised(t, `{"method":"mls","d":2,"n_neighbors":12}`)
 	data := scqm.Data{N: rows, D: columns, X: parabola(t)}
-	d, err := denoise.Fit(t.Context(), denoise.MLS{Latent: 2, Neighbors: 12}, data, denoise.Options{})
+	d, err := denoise.Fit(t.Context(), classic.MLS{Latent: 2, Neighbors: 12}, data, denoise.Options{})
 	require.NoError(t, err)
 	want, err := d.Denoise(t.Context(), data, denoise.Options{})
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 	datarows "github.com/scqm/scqm/models/rows"
 )
 
@@ -88,7 +89,7 @@ func TilingReport(number int64) (string, error) {
 			Read       int                `json:"read"`
 			Again      int                `json:"again"`
 		}{f.Method().Name(), f.Note(), f.Axes(), nil, cost.Passes, cost.Rounds, cost.Read, cost.Again}
-		if m, ok := f.Method().(denoise.SCQM); ok {
+		if m, ok := f.Method().(classic.SCQM); ok {
 			if p, ok := m.Loss.(framework.Parametric); ok {
 				report.LossParams = p.Params()
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -278,7 +279,7 @@ func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings,
 	}
 	if cmd.Flags().Changed("ridge") {
 		if s.Ridge = f.ridge; f.ridge == 0 {
-			s.Ridge = denoise.NoRidge
+			s.Ridge = classic.NoRidge
 		}
 	}
 	return s, f.chooseLoss(cmd, &s)

@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 )
 
 // chooseLoss sets the loss asked for; none is the default of auto and of methods
@@ -95,7 +96,7 @@ func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, 
 func (f *denoiseFlags) newSummary(method denoise.Method, n, D int, header []string) *denoiseSummary {
 	s := &denoiseSummary{Method: f.method, N: n, D: D, Latent: f.latent, Status: "converged", Header: header}
 	switch m := method.(type) {
-	case denoise.SCQM:
+	case classic.SCQM:
 		s.Loss = m.Loss.Name()
 		if p, ok := m.Loss.(framework.Parametric); ok {
 			s.LossParams = p.Params()

@@ -17,6 +17,7 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -79,7 +80,7 @@ func TestDenoiseIsTheLibrary(t *testing.T) {
 	for range 100 {
 		rows.Weights = append(rows.Weights, 1, 2)
 	}
-	d, err := denoise.Fit(context.Background(), denoise.MLS{Latent: 2, Neighbors: 25, Degree: 1}, rows, denoise.Options{})
+	d, err := denoise.Fit(context.Background(), classic.MLS{Latent: 2, Neighbors: 25, Degree: 1}, rows, denoise.Options{})
 	require.NoError(t, err)
 	want, err := d.Denoise(context.Background(), scqm.Data{N: y.Rows, D: 3, X: y.Data}, denoise.Options{Average: 3})
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 )
 
 // Rows are denoised in tiles to the bytes of all rows in memory, whatever the tiles and halos.
@@ -112,7 +113,7 @@ func TestDenoiseTilesWhatDoesNotFit(t *testing.T) {
 func TestHeldTask(t *testing.T) {
 	memory.SetCeiling(64<<20, "a ceiling")
 	defer memory.SetCeiling(0, "")
-	method := denoise.LPCA{Latent: 2, Neighbors: 8}
+	method := classic.LPCA{Latent: 2, Neighbors: 8}
 	flags := tileFlags{}
 	small, held, err := flags.reserve(method, 10_000_000, 3, denoise.Options{Threads: 1})
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -92,8 +93,8 @@ func TimeDenoising(ctx context.Context, o Options, c Cloud) (*Denoising, error) 
 // denoiseMethods lists what is timed. All but auto take 30 neighbours.
 func denoiseMethods() map[string]denoise.Method {
 	list := map[string]denoise.Method{
-		"scqm, l2":  denoise.SCQM{Latent: Latent, Loss: losses.L2()},
-		"kde local": denoise.KDE{Latent: Latent, Local: true},
+		"scqm, l2":  classic.SCQM{Latent: Latent, Loss: losses.L2()},
+		"kde local": classic.KDE{Latent: Latent, Local: true},
 	}
 	for _, d := range denoise.Describe() {
 		m, err := denoise.ByName(d.Name, denoise.Settings{Latent: Latent})

@@ -12,6 +12,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -82,8 +83,8 @@ func sphereColumns() ([]sphereColumn, error) {
 			kind = "linear"
 		}
 		add := func(loss framework.Loss) {
-			list = append(list, sphereColumn{kind + ", " + lossName(loss), denoise.SCQM{
-				Latent: 2, Neighbors: sphereNeighbors, Loss: loss, Linear: linear, Ridge: denoise.NoRidge,
+			list = append(list, sphereColumn{kind + ", " + lossName(loss), classic.SCQM{
+				Latent: 2, Neighbors: sphereNeighbors, Loss: loss, Linear: linear, Ridge: classic.NoRidge,
 			}, nil})
 		}
 		for _, p := range []float64{1, 1.25, 1.5, 1.75, 2} {
@@ -96,14 +97,14 @@ func sphereColumns() ([]sphereColumn, error) {
 		add(losses.L2())
 	}
 	return append(list,
-		sphereColumn{name: "quadratic, squared_l2, ridge 10", method: denoise.SCQM{Latent: 2, Neighbors: sphereNeighbors, Loss: losses.SquaredL2()}},
-		sphereColumn{name: "sph", method: denoise.SPH{Latent: 2, Neighbors: sphereNeighbors}},
-		sphereColumn{name: "mfit", method: denoise.MFIT{Latent: 2, Neighbors: sphereNeighbors, Beta: 2}},
-		sphereColumn{name: "mls", method: denoise.MLS{Latent: 2, Neighbors: sphereNeighbors, Flat: true}},
-		sphereColumn{name: "lpca", method: denoise.LPCA{Latent: 2, Neighbors: sphereNeighbors}},
-		sphereColumn{name: "kde", method: denoise.KDE{Latent: 2, Neighbors: sphereNeighbors}},
-		sphereColumn{name: "logkde", method: denoise.KDE{Latent: 2, Neighbors: sphereNeighbors, Log: true}},
-		sphereColumn{name: "qmf", method: denoise.QMF{Latent: 2, Neighbors: sphereNeighbors}},
+		sphereColumn{name: "quadratic, squared_l2, ridge 10", method: classic.SCQM{Latent: 2, Neighbors: sphereNeighbors, Loss: losses.SquaredL2()}},
+		sphereColumn{name: "sph", method: classic.SPH{Latent: 2, Neighbors: sphereNeighbors}},
+		sphereColumn{name: "mfit", method: classic.MFIT{Latent: 2, Neighbors: sphereNeighbors, Beta: 2}},
+		sphereColumn{name: "mls", method: classic.MLS{Latent: 2, Neighbors: sphereNeighbors, Flat: true}},
+		sphereColumn{name: "lpca", method: classic.LPCA{Latent: 2, Neighbors: sphereNeighbors}},
+		sphereColumn{name: "kde", method: classic.KDE{Latent: 2, Neighbors: sphereNeighbors}},
+		sphereColumn{name: "logkde", method: classic.KDE{Latent: 2, Neighbors: sphereNeighbors, Log: true}},
+		sphereColumn{name: "qmf", method: classic.QMF{Latent: 2, Neighbors: sphereNeighbors}},
 	), nil
 }
 

@@ -33,6 +33,11 @@ var directions = []struct{ from, to string }{
 	{"models/scqm/internal/streaming", aboveObjective + " losses manifolds solvers models/scqm/internal/alternating models/scqm/internal/arrowhead models/scqm/internal/blocks models/scqm/internal/planes"},
 	{"models/scqm/internal/problemtest", aboveObjective + " losses"},
 	{"models/denoise/internal/lookup", "std internal/dense"},
+	{"models/denoise/internal/core", "std gonum internal/par internal/dense internal/memory models/rows models/denoise/internal/lookup models/denoise/internal/chart"},
+	{"models/denoise/internal/principal", "std gonum internal/par internal/dense internal/memory models/rows " +
+		"models/denoise/internal/core models/denoise/internal/lookup models/denoise/internal/chart"},
+	{"models/denoise/classic", "std gonum internal/par internal/dense framework losses solvers models/rows models/scqm " +
+		"models/denoise/internal/core models/denoise/internal/lookup models/denoise/internal/chart"},
 	{"models/denoise/internal/chart", "std gonum internal/dense models/rows models/denoise/internal/lookup"},
 	{"models/mean", "std gonum internal/par internal/memory framework manifolds losses solvers models/rows"},
 	{"models/residuals", "std gonum internal/par internal/dense framework manifolds solvers models/rows"},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -18,7 +19,7 @@ func TestAPSSIsExactOnSpheres(t *testing.T) {
 	ctx := context.Background()
 	for _, D := range []int{2, 3, 4} {
 		x := ballSample(1, 500, D, 2, 0)
-		d, err := Fit(ctx, APSS{Latent: D - 1, Neighbors: 12}, x, Options{})
+		d, err := Fit(ctx, classic.APSS{Latent: D - 1, Neighbors: 12}, x, Options{})
 		require.NoError(t, err)
 		y := ballSample(2, 40, D, 2.1, 0.02)
 		r, err := d.Denoise(ctx, y, Options{})
@@ -36,7 +37,7 @@ func TestAPSSIsExactOnSpheres(t *testing.T) {
 		a, b := rng.Float64(), rng.Float64()
 		plane.X = append(plane.X, a, b, 1+a-b)
 	}
-	_, r, _ := describeRows(t, APSS{Latent: 2, Neighbors: 20}, plane, Orientation{})
+	_, r, _ := describeRows(t, classic.APSS{Latent: 2, Neighbors: 20}, plane, Orientation{})
 	assert.InDeltaSlice(t, plane.X, r.X, 1e-9)
 }
 
@@ -54,7 +55,7 @@ func TestAPSSDenoises(t *testing.T) {
 			s.x.X[3*i+j] *= 1.5
 		}
 	}
-	r := run(t, APSS{Latent: 2, Neighbors: 60}, s.x, Options{})
+	r := run(t, classic.APSS{Latent: 2, Neighbors: 60}, s.x, Options{})
 	var sum, count float64
 	for i := range s.x.N {
 		if i%20 != 0 {
@@ -67,10 +68,10 @@ func TestAPSSDenoises(t *testing.T) {
 
 func TestAPSSRefuses(t *testing.T) {
 	x := ballSample(1, 50, 3, 1, 0.1)
-	for _, m := range []APSS{{Latent: 1}, {Latent: 3}, {Latent: 2, Neighbors: 4}} {
+	for _, m := range []classic.APSS{{Latent: 1}, {Latent: 3}, {Latent: 2, Neighbors: 4}} {
 		_, err := Fit(context.Background(), m, x, Options{})
 		require.ErrorIs(t, err, ErrInput)
 	}
-	_, err := Fit(context.Background(), APSS{Latent: 1}, x, Options{})
+	_, err := Fit(context.Background(), classic.APSS{Latent: 1}, x, Options{})
 	require.ErrorContains(t, err, "surfaces of dimension 2, not 1")
 }

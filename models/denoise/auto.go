@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -39,8 +41,8 @@ type Auto struct {
 	// outliers.
 	LeastSquares bool
 
-	plane  *plane       // whose coordinates the rows are; nil where that is not so
-	linear *linearModel // to compare charts with, if any
+	plane  *principal.Plane  // whose coordinates the rows are; nil where that is not so
+	linear *principal.Linear // to compare charts with, if any
 }
 
 // Name returns "auto".
@@ -52,11 +54,11 @@ func (m Auto) Size(n, D int) (int, error) {
 		return 0, fmt.Errorf("denoise: auto: latent dimension %d leaves no direction for noise in rows of length %d; want at most %d: %w", m.Latent, D, D-1, ErrInput)
 	}
 	if m.Latent < 1 {
-		return size(m, m.Latent, D, 0, n, 2)
+		return core.SettleSize(m, m.Latent, D, 0, n, 2)
 	}
 	least := chart.Quadratics(m.Latent) + 2
 	if m.Neighbors > 0 && m.Neighbors < least {
-		return size(m, m.Latent, D, m.Neighbors, n, least)
+		return core.SettleSize(m, m.Latent, D, m.Neighbors, n, least)
 	}
 	if 2*n < 3*least {
 		return 0, fmt.Errorf("denoise: auto: %d rows are too few for quadratic charts of dimension %d; want at least %d, or the method linear: %w", n, m.Latent, (3*least+1)/2, ErrInput)
@@ -107,7 +109,7 @@ func (m Auto) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 		return nil, err
 	}
 	if p.flat != nil {
-		p.flat.n = c.rows()
+		p.flat.N = c.Count()
 		return p.flat, nil
 	}
 	charts.setting = p.setting
@@ -153,7 +155,7 @@ func (p *autoPrepare) finish() error {
 
 // newPilot estimates the noise and denoises once.
 func newPilot(ctx context.Context, m Auto, c *Cloud, o Options) (*autoPrepare, *cloudCharts, error) {
-	p, err := newAutoPrepare(m, len(c.used), c.D)
+	p, err := newAutoPrepare(m, len(c.Used), c.D)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -184,7 +186,7 @@ func newAutoSettings(m Auto, D int) autoSettings {
 	q := float64(D - m.Latent)
 	chi := distuv.ChiSquared{K: q}
 	return autoSettings{method: m, q: q, tune: tuning{
-		median: math.Sqrt(chi.Quantile(0.5)), far: math.Sqrt(chi.Quantile(1 - typicalTail)), cut: math.Sqrt(chi.Quantile(1 - tukeyTail)),
+		median: math.Sqrt(chi.Quantile(0.5)), far: math.Sqrt(chi.Quantile(1 - typicalTail)), cut: math.Sqrt(chi.Quantile(1 - core.TukeyTail)),
 	}}
 }
 
@@ -281,8 +283,8 @@ func (p *places) layOut(c *Cloud, x []float64) {
 	}
 }
 
-func (c *Cloud) newPlaces(y []float64) places {
-	return places{y: y, index: lookup.NewIndex(y, c.D, c.used)}
+func newPlaces(c *Cloud, y []float64) places {
+	return places{y: y, index: lookup.NewIndex(y, c.D, c.Used)}
 }
 
 // autoFit is what Auto knows of a cloud.
@@ -317,7 +319,7 @@ func (a *autoFit) settingAt(row int, s setting) setting {
 		return s
 	}
 	if ratio != 1 && s.Sides == 0 {
-		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least*a.every(&s, a.cloud.rows())), max(maxNeighbors, s.neighbors))
+		s.neighbors = min(max(int(float64(s.neighbors)*math.Sqrt(ratio)), s.least*a.every(&s, a.cloud.Count())), max(maxNeighbors, s.neighbors))
 	}
 	if part := s.bends.part(about[5]); part != 1 && s.Sides == 0 {
 		s.neighbors = max(int(float64(s.neighbors)*part), fewestByPlace)
@@ -386,7 +388,7 @@ func newAutoWorker(a *autoFit) *autoWorker {
 // another on the nearest one.
 func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	if w.setting.between {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	D := w.cloud.D
 	at, fitted := -1, false
@@ -396,39 +398,39 @@ func (w *autoWorker) Place(h *Neighborhood, about *Row) error {
 	if !fitted {
 		rows := w.rows.Search.Find(w.places.index, h.Centre, 1)
 		if w.rows.Search.Missed {
-			return errLocal
+			return core.ErrNoSurface
 		}
 		at = rows[0].Row
 	}
 	y := w.places.y[at*D : (at+1)*D]
 	own, ok := w.nearestChart(at, y)
 	if !ok || !w.load(own) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	if copy(w.y, y); (!fitted || own != at) && !w.chart.Foot(w.y, h.Centre) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	if w.at = w.findSites(own); w.at == nil {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	w.at.weigh(w.y)
 	s := w.settingAt(at, w.setting)
-	about.Neighbors, about.Ridge, about.Noise = min(s.neighbors, w.cloud.rows()), s.Ridge, 0
+	about.Neighbors, about.Ridge, about.Noise = min(s.neighbors, w.cloud.Count()), s.Ridge, 0
 	w.noise = s.Scale
 	for i, weight := range w.at.weights {
 		about.Noise += weight * w.charts[(w.at.list[i].row+1)*w.width-1]
 	}
 	copy(w.last, h.Centre)
 	if !w.twice(own) || !w.blend(w.foot, h.Centre) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	return nil
 }
 
-func (w *autoWorker) ownSearch() *lookup.Search { return &w.rows.Search }
+func (w *autoWorker) OwnSearch() *lookup.Search { return &w.rows.Search }
 
-// maxNoise is the residual from which on Tukey's loss has no weight for a row.
-func (w *autoWorker) maxNoise() float64 { return w.tune.cut * w.noise }
+// MaxNoise is the residual from which on Tukey's loss has no weight for a row.
+func (w *autoWorker) MaxNoise() float64 { return w.tune.cut * w.noise }
 
 // Project returns the mean of the feet of x on the charts, and what goes back to it.
 func (w *autoWorker) Project(dst, x []float64) error {
@@ -437,7 +439,7 @@ func (w *autoWorker) Project(dst, x []float64) error {
 		return nil
 	}
 	if !w.blend(dst, x) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	return nil
 }

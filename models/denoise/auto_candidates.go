@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 // Candidates of one number of neighbours are compared by rows of the selection, and for each by the charts of a few rows, sites, that stand for
@@ -60,19 +61,19 @@ const comparedAtOnce = 1 << 20
 
 // rowsAtOnce is how many rows candidates are compared by at once.
 func rowsAtOnce(candidates, probes, D int) int {
-	return max(comparedAtOnce/(candidates*sitesTried*(D+1)*(crowdRows+probes)), rowsAtATime)
+	return max(comparedAtOnce/(candidates*sitesTried*(D+1)*(crowdRows+probes)), core.RowsAtATime)
 }
 
 // compareNumbers counts the numbers that a comparison by some of n rows holds.
 func compareNumbers(n, D, probes float64) float64 {
 	row := float64(len(candidateRidges)*sitesTried) * (D + 1) * (crowdRows + probes)
-	return min(n, selectionRows, max(comparedAtOnce/row, rowsAtATime)) * row
+	return min(n, selectionRows, max(comparedAtOnce/row, core.RowsAtATime)) * row
 }
 
 // compare implements charts.
 func (p *cloudCharts) compare(s setting, list []candidate, of portion) ([]*compared, error) {
 	var rows, place []int
-	for k, i := range p.cloud.some(selectionRows) {
+	for k, i := range p.cloud.Some(selectionRows) {
 		if of.place(k) >= 0 {
 			rows, place = append(rows, i), append(place, k)
 		}
@@ -129,7 +130,7 @@ func (p *cloudCharts) compareSome(rows, place []int, s setting, list []candidate
 	for c, one := range list {
 		out[c] = newCompared(one, len(rows))
 	}
-	total := min(p.cloud.rows(), selectionRows)
+	total := min(p.cloud.Count(), selectionRows)
 	s.neighbors = list[0].neighbors
 	p.divide(&s, selectionRows, true)
 	order, c := p.nearby(rows), comparison{cloudCharts: p, setting: s, list: out}
@@ -140,7 +141,7 @@ func (p *cloudCharts) compareSome(rows, place []int, s setting, list []candidate
 			if place != nil {
 				at = place[k]
 			}
-			c.rows[l], c.judged[l].probed = rows[k], placeAmongSome(at, total, probedRows) >= 0
+			c.rows[l], c.judged[l].probed = rows[k], core.PlaceAmongSome(at, total, probedRows) >= 0
 		}
 		if err := c.run(); err != nil {
 			return nil, nil, err

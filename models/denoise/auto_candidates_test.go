@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 // pooledPilot is the pilot of a sphere, with charts that curvature can be drawn from, the setting for these, and candidates.
 func pooledPilot(t *testing.T, n int) (*autoPrepare, *cloudCharts, setting, []candidate) {
 	s := sphereSample(4, n, .05)
-	c, err := cloudOf(s.x)
+	c, err := core.CloudOf(s.x)
 	require.NoError(t, err)
 	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{Threads: 1})
 	require.NoError(t, err)
@@ -33,10 +34,10 @@ func pooledPilot(t *testing.T, n int) (*autoPrepare, *cloudCharts, setting, []ca
 func TestComparedByOne(t *testing.T) {
 	_, charts, s, list := pooledPilot(t, 150)
 	for _, s.drawn = range []bool{false, true} {
-		all, missed, err := charts.compareSome(charts.cloud.used, nil, s, list)
+		all, missed, err := charts.compareSome(charts.cloud.Used, nil, s, list)
 		require.NoError(t, err)
 		require.NotContains(t, missed, true)
-		for k, i := range charts.cloud.used {
+		for k, i := range charts.cloud.Used {
 			one, _, err := charts.compareSome([]int{i}, []int{k}, s, list)
 			require.NoError(t, err)
 			for c := range list {
@@ -53,10 +54,10 @@ func TestComparedByOne(t *testing.T) {
 func comparisonOf(t *testing.T, p *cloudCharts, s setting, list []candidate) *comparison {
 	c := &comparison{cloudCharts: p, setting: s}
 	for _, one := range list {
-		c.list = append(c.list, newCompared(one, len(p.cloud.used)))
+		c.list = append(c.list, newCompared(one, len(p.cloud.Used)))
 	}
-	c.begin(len(p.cloud.used))
-	for k, i := range p.cloud.used {
+	c.begin(len(p.cloud.Used))
+	for k, i := range p.cloud.Used {
 		c.rows[k], c.judged[k].probed = i, true
 	}
 	require.NoError(t, c.run())

@@ -9,6 +9,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -31,7 +32,7 @@ type cloudCharts struct {
 
 // newCloudCharts has the rows for their places.
 func newCloudCharts(ctx context.Context, s autoSettings, c *Cloud, o Options) *cloudCharts {
-	a := &autoFit{autoSettings: s, cloud: c, places: places{y: c.X, index: c.index}}
+	a := &autoFit{autoSettings: s, cloud: c, places: places{y: c.X, index: c.Index}}
 	return &cloudCharts{autoFit: a, ctx: ctx, o: o}
 }
 
@@ -52,16 +53,16 @@ const (
 func (p *cloudCharts) perturb(probes int, eps float64) error {
 	c := p.cloud
 	p.eps, p.probes = eps, nil
-	rng := rand.NewPCG(perturbationSeed, signStream)
+	rng := rand.NewPCG(core.PerturbationSeed, core.SignStream)
 	for range probes {
 		pr := probe{z: make([]float64, len(c.X)), x: slices.Clone(c.X)}
-		for _, i := range c.used { // rows of weight 0 take no random numbers from others
+		for _, i := range c.Used { // rows of weight 0 take no random numbers from others
 			for j := i * c.D; j < (i+1)*c.D; j++ {
-				pr.z[j] = randomSign(rng.Uint64())
+				pr.z[j] = core.RandomSign(rng.Uint64())
 				pr.x[j] += p.eps * pr.z[j]
 			}
 		}
-		pr.places = c.newPlaces(pr.x)
+		pr.places = newPlaces(c, pr.x)
 		p.probes = append(p.probes, pr)
 	}
 	return nil
@@ -74,12 +75,12 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 	}
 	p.layOut()
 	order := p.places.classes.byClass(p.nearby(list), list)
-	blocks := (len(list) + rowsAtATime - 1) / rowsAtATime
-	bar := progress{total: blocks}
+	blocks := (len(list) + core.RowsAtATime - 1) / core.RowsAtATime
+	bar := core.Progress{Total: blocks}
 	if p.o.Progress != nil {
 		from := float64(p.stages) / (float64(p.stages) + 2)
 		to := float64(p.stages+1) / (float64(p.stages) + 3)
-		bar.report = func(part float64) { p.o.Progress(from + (to-from)*part) }
+		bar.Report = func(part float64) { p.o.Progress(from + (to-from)*part) }
 	}
 	p.stages++
 	par.Do(len(p.workers), blocks, func(at, b int) {
@@ -89,10 +90,10 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 		if p.workers[at] == nil {
 			p.workers[at] = newAutoWorker(p.autoFit)
 		}
-		for _, k := range order[b*rowsAtATime : min((b+1)*rowsAtATime, len(list))] {
+		for _, k := range order[b*core.RowsAtATime : min((b+1)*core.RowsAtATime, len(list))] {
 			work(p.workers[at], k, list[k])
 		}
-		bar.add(1)
+		bar.Add(1)
 	})
 	for _, w := range p.workers {
 		if w != nil {
@@ -105,7 +106,7 @@ func (p *cloudCharts) each(list []int, work func(w *autoWorker, k, i int)) error
 // nearby is the order in which to visit the rows of list.
 func (p *cloudCharts) nearby(list []int) []int {
 	c := p.cloud
-	if len(list) != len(c.used) || &list[0] != &c.used[0] {
+	if len(list) != len(c.Used) || &list[0] != &c.Used[0] {
 		return lookup.AlongCurve(c.X, c.D, list)
 	}
 	if p.order == nil {
@@ -129,9 +130,9 @@ func (p *cloudCharts) need() float64 {
 // list are the rows that an order is for.
 func (p *cloudCharts) list(o order) []int {
 	if !o.some {
-		return p.cloud.used
+		return p.cloud.Used
 	}
-	return o.of.take(p.cloud.some(selectionRows))
+	return o.of.take(p.cloud.Some(selectionRows))
 }
 
 func (p *cloudCharts) chart(o order) (*charted, error) {
@@ -163,7 +164,7 @@ func (p *cloudCharts) keep(list []int, m *made, pilot bool) {
 		copy(charts[i*W:(i+1)*W], m.charts[k*W:(k+1)*W])
 		trust[i] = m.trust[k]
 	}
-	p.places, p.charts, p.looks = p.cloud.newPlaces(y), charts, nil
+	p.places, p.charts, p.looks = newPlaces(p.cloud, y), charts, nil
 	p.places.trust = trust
 }
 
@@ -172,13 +173,13 @@ func (p *cloudCharts) follow(s setting) error {
 	for m := range p.probes {
 		pr := &p.probes[m]
 		y, trust := slices.Clone(pr.x), make([]float64, p.cloud.N)
-		err := p.each(p.cloud.used, func(w *autoWorker, _, i int) {
+		err := p.each(p.cloud.Used, func(w *autoWorker, _, i int) {
 			trust[i] = w.follow(y[i*p.cloud.D:(i+1)*p.cloud.D], pr, i, s)
 		})
 		if err != nil {
 			return err
 		}
-		pr.places = p.cloud.newPlaces(y)
+		pr.places = newPlaces(p.cloud, y)
 		pr.places.trust = trust
 	}
 	return nil
@@ -257,7 +258,7 @@ func (p *cloudCharts) chartSome(list []int, o order) (*made, error) {
 
 // chartInto makes those of the rows of list into m, each at its place.
 func (p *cloudCharts) chartInto(m *made, list, at []int, o order) error {
-	p.divide(&o.setting, o.charts(p.cloud.rows()), o.diverge)
+	p.divide(&o.setting, o.charts(p.cloud.Count()), o.diverge)
 	again := o.some && o.of == portion{} && p.places.classes == nil
 	if again && p.looks == nil {
 		p.looks = make([][]lookup.Near, len(list))
@@ -380,7 +381,7 @@ func (w *autoWorker) chartRow(dst []float64, i int, x []float64, at *places, s *
 		if s.uneven {
 			reach = unevenReach
 		}
-		if !s.pilot || !(w.rows.Next < reach*s.Scale) || 2*s.neighbors > w.cloud.rows() || s.neighbors >= maxNeighbors {
+		if !s.pilot || !(w.rows.Next < reach*s.Scale) || 2*s.neighbors > w.cloud.Count() || s.neighbors >= maxNeighbors {
 			break
 		}
 		s.neighbors = min(int(math.Ceil(growth*float64(s.neighbors))), maxNeighbors)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -27,7 +28,7 @@ func probedCandidate(neighbors int, own, size, extra, deviation float64) *compar
 
 // pilotedSphere is what the pilot knows of n points of the unit sphere, with the setting that candidates are compared with.
 func pilotedSphere(t *testing.T, seed uint64, n int, noise float64) (*autoPrepare, *cloudCharts, setting) {
-	c, err := cloudOf(sphereSample(seed, n, noise).x)
+	c, err := core.CloudOf(sphereSample(seed, n, noise).x)
 	require.NoError(t, err)
 	p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
 	require.NoError(t, err)
@@ -84,7 +85,7 @@ func TestUnevenOfFew(t *testing.T) {
 		x      rows.Data
 		uneven bool
 	}{{edges, false}, {unevenSample(2, 1500).x, true}} {
-		cloud, err := newCloud(c.x)
+		cloud, err := core.NewCloud(c.x)
 		require.NoError(t, err)
 		p, charts, err := newPilot(context.Background(), Auto{Latent: 2}, cloud, Options{})
 		require.NoError(t, err)

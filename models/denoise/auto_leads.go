@@ -41,9 +41,9 @@ func (p *autoPrepare) oneIn(s *setting) float64 {
 // leads tells which rows of the cloud lead, where among rows like row i there is to be one in oneIn(i).
 func (p *cloudCharts) leads(oneIn func(row int) float64) []bool {
 	c, lead := p.cloud, make([]bool, p.cloud.N)
-	for k, i := range c.used {
-		if c.number != nil {
-			k = c.number[i]
+	for k, i := range c.Used {
+		if c.Number != nil {
+			k = c.Number[i]
 		}
 		chance := float64(bits.Reverse64(scattered(uint64(k))) >> 11) // by the last bits first, exactly: where there is to be one in 1 all lead
 		lead[i] = chance*oneIn(i) < 1<<53
@@ -155,7 +155,7 @@ const missedLead, noLead = -2, -1
 func (p *cloudCharts) followed(list []int, lead []bool) ([]int, error) {
 	c, follow := p.cloud, make([]int, len(list))
 	var leading []int
-	for _, i := range c.used {
+	for _, i := range c.Used {
 		if lead[i] {
 			leading = append(leading, i)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -26,7 +27,7 @@ func bentSheet(seed uint64, n int) rows.Data {
 
 // pilotOf is the pilot of rows, and its charts as they are before it has made all of them.
 func pilotOf(t *testing.T, x rows.Data) (*autoPrepare, func() *cloudCharts) {
-	c, err := newCloud(x)
+	c, err := core.NewCloud(x)
 	require.NoError(t, err)
 	p, _, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
 	require.NoError(t, err)
@@ -214,13 +215,13 @@ func TestLeadsBeyond(t *testing.T) {
 	_, fresh := pilotOf(t, x)
 	p := fresh()
 	lead := p.leads(func(int) float64 { return pilotLeads })
-	whole, err := p.followed(p.cloud.used, lead)
+	whole, err := p.followed(p.cloud.Used, lead)
 	require.NoError(t, err)
 	known := lookup.NewBox(3)
 	known.Include([]float64{-.5, -.5, -1})
 	known.Include([]float64{.5, .5, 1})
 	p.places.index = lookup.KnownIndex{Index: p.places.index, Known: known}
-	part, err := p.followed(p.cloud.used, lead)
+	part, err := p.followed(p.cloud.Used, lead)
 	require.NoError(t, err)
 	missed := 0
 	for i, to := range whole {

@@ -2,6 +2,7 @@ package denoise
 
 import (
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
@@ -11,7 +12,7 @@ const (
 	placeCopies = 10
 	// leadWords is what a pilot takes for a row to find the one that it follows: three lists, and an index of those that lead. countWords is what a
 	// choice takes for what the chart of a row sees and counts for, and an index of those with charts.
-	leadWords, countWords = 6, 2 + indexWords
+	leadWords, countWords = 6, 2 + core.IndexWords
 	// siteWords is what a worker keeps of a site in space: its chart and foot, its place, and what it counts for.
 	siteWords = 26
 	// vicinityRows is how many rows a vicinity has for each that is asked for, and vicinityWords what two of them take for one.
@@ -19,7 +20,7 @@ const (
 )
 
 // classWords is what indices of places by class take for a row, where there are classes.
-func classWords(columns float64) float64 { return columns + indexWords + 3 }
+func classWords(columns float64) float64 { return columns + core.IndexWords + 3 }
 
 // lineWords is what a row laid out for charts takes, of those in space.
 func lineWords(columns float64) float64 {
@@ -38,13 +39,13 @@ func probesOf(n float64) float64 {
 }
 
 // Keeps implements keeper.
-func (m Auto) Keeps(f *footprint) {
+func (m Auto) Keeps(f *core.Footprint) {
 	f.Latent, f.K = float64(m.Latent), max(f.K, min(f.N, maxNeighbors))
 	if f.D == lookup.Space {
 		f.Own = vicinityWords*min(f.N, vicinityRows*f.K) + sitesKept*siteWords*min(f.N, sitesBeyond*f.K/blendPart)
 	}
 	probes := probesOf(f.N)
-	f.Kept = f.N*f.D*placeCopies*(1+probes)/2 + f.N*(indexWords+3)*(2+probes)
+	f.Kept = f.N*f.D*placeCopies*(1+probes)/2 + f.N*(core.IndexWords+3)*(2+probes)
 	f.Kept += (classWords(f.D)+lineWords(f.D))*f.N*(1+probes) + compareNumbers(f.N, f.D, probes)
 	f.Kept += (lookup.OrderWords + leadWords + countWords + f.D) * f.N
 	f.Kept += selectionRows * 2 * min(f.N, f.K+1)
@@ -52,7 +53,7 @@ func (m Auto) Keeps(f *footprint) {
 }
 
 // Keeps implements keeper.
-func (m Select) Keeps(f *footprint) { f.Fits, f.Kept = true, f.N*f.D }
+func (m Select) Keeps(f *core.Footprint) { f.Fits, f.Kept = true, f.N*f.D }
 
 // Travels implements traveller.
 func (*autoFit) Travels() {}

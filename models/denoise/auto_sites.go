@@ -53,7 +53,7 @@ func (a *autoFit) countCharts() {
 	a.places.charted, a.places.counts = nil, make([]float64, a.cloud.N)
 	var charted []int
 	some := false
-	for _, i := range a.cloud.used {
+	for _, i := range a.cloud.Used {
 		if some = some || noise(i) == standIn; noise(i) >= 0 {
 			charted = append(charted, i)
 			a.places.counts[i] = a.setting.standsFor(a.about, i) * a.setting.faith(a.settingAt(i, a.setting).neighbors, noise(i))

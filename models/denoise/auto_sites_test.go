@@ -17,7 +17,7 @@ import (
 func sitesOf(a *autoFit, w *autoWorker, own int) (want []site, far float64) {
 	far, of := 0., w.settingAt(own, a.setting)
 	distance := func(i int) float64 { return rows.Distance(a.places.y[3*i:3*i+3], a.places.y[3*own:3*own+3]) }
-	charted := slices.DeleteFunc(slices.Clone(a.cloud.used), func(i int) bool { return !w.hasChart(i) })
+	charted := slices.DeleteFunc(slices.Clone(a.cloud.Used), func(i int) bool { return !w.hasChart(i) })
 	slices.SortFunc(charted, func(i, j int) int { return cmp.Compare(distance(i), distance(j)) })
 	var sum float64
 	for _, i := range charted {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 // TestScaleStaysUp: in many directions of noise, a loss cut off too early drops
@@ -24,7 +26,7 @@ func TestScaleStaysUp(t *testing.T) {
 func TestScaleInDenseClouds(t *testing.T) {
 	needSpeed(t)
 	s := surfaceSample(3000, 4000, 3, .11, 2, torusPoint)
-	c, err := newCloud(s.x)
+	c, err := core.NewCloud(s.x)
 	require.NoError(t, err)
 	p, _, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
 	require.NoError(t, err)

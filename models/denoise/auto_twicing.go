@@ -82,7 +82,7 @@ func (w *autoWorker) meanResidual(dst []float64, found []lookup.Near) (worth flo
 		if !w.blend(w.near, x) {
 			return 0, false
 		}
-		if !(rows.Distance(x, w.near) < w.maxNoise()) {
+		if !(rows.Distance(x, w.near) < w.MaxNoise()) {
 			continue
 		}
 		for j, v := range w.near {

@@ -82,7 +82,7 @@ func goesBack(w *autoWorker, own int, at []float64) (back []float64) {
 		return back
 	}
 	far := func(i int) float64 { return rows.Distance(w.places.y[3*i:3*i+3], at) }
-	nearest := slices.SortedFunc(slices.Values(w.cloud.used), func(i, j int) int { return cmp.Compare(far(i), far(j)) })
+	nearest := slices.SortedFunc(slices.Values(w.cloud.Used), func(i, j int) int { return cmp.Compare(far(i), far(j)) })
 	K := w.settingAt(own, w.setting).neighbors
 	nearest = nearest[:min(max((K+2)/4, twiceLeast), twiceMost)+1]
 	var total, square float64

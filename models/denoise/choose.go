@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -25,7 +27,7 @@ func (m Select) Size(n, D int) (int, error) { return m.Of.Size(n, D) }
 
 // Prepare makes the choice and prepares the method.
 func (m Select) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
-	of, err := m.choose(ctx, c, o)
+	of, err := m.Choose(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -38,17 +40,16 @@ const (
 	minNeighbors = 8
 	// chosenRows bounds the rows on which numbers of neighbours are compared.
 	chosenRows = 1000
-	// residualRows bounds those whose residuals a loss is made for.
-	residualRows = 300
 )
 
-func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
-	of, err := settle(ctx, m.Of, c, o)
+// Choose implements the interface of methods that ask the rows.
+func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
+	of, err := core.Settle(ctx, m.Of, c, o)
 	if err != nil {
 		return nil, err
 	}
-	free, ok := m.Of.(sized)
-	if k, kernels := of.(KDE); !ok || kernels && !k.Local {
+	free, ok := m.Of.(core.Sized)
+	if k, kernels := of.(classic.KDE); !ok || kernels && !k.Local {
 		return of, nil
 	}
 	quiet := o
@@ -60,7 +61,7 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	sizes := candidates(free, c)
 	best, least := 0, math.Inf(1)
 	for k, size := range sizes {
-		risk, err := charts.riskOf(of.(sized).Sized(0, size), chosenRows)
+		risk, err := charts.riskOf(of.(core.Sized).Sized(0, size), chosenRows)
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +75,7 @@ func (m Select) choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	if best == 0 {
 		return of, nil
 	}
-	return settle(ctx, free.Sized(0, best), c, quiet) // a loss for that many
+	return core.Settle(ctx, free.Sized(0, best), c, quiet) // a loss for that many
 }
 
 // newProbedPilot is a pilot by which methods are judged: with probes, also where what it knows of charts of its own leaves these out.
@@ -87,8 +88,8 @@ func newProbedPilot(ctx context.Context, m Auto, c *Cloud, o Options) (*cloudCha
 }
 
 // candidates lists the numbers of neighbours that suit a method.
-func candidates(m sized, c *Cloud) []int {
-	n := len(c.used)
+func candidates(m core.Sized, c *Cloud) []int {
+	n := len(c.Used)
 	var list []int
 	for k := float64(minNeighbors); k <= min(0.75*float64(n), maxNeighbors); k *= growth {
 		if _, err := m.Sized(0, int(k)).Size(n, c.D); err == nil {
@@ -100,8 +101,8 @@ func candidates(m sized, c *Cloud) []int {
 
 // riskOf estimates the mean risk of a method on some of the rows.
 func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
-	list := p.cloud.some(most)
-	f, err := denoiseSome(p.ctx, of, p.cloud, list, p.o)
+	list := p.cloud.Some(most)
+	f, err := core.DenoiseSome(p.ctx, of, p.cloud, list, p.o)
 	if err != nil {
 		return 0, err
 	}
@@ -109,9 +110,9 @@ func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
 	divergence := make([]float64, len(list))
 	for m := range p.probes {
 		pr := &p.probes[m]
-		moved := &Cloud{Data: c.Data, index: lookup.NewIndex(pr.x, D, c.used), used: c.used}
+		moved := &Cloud{Data: c.Data, Index: lookup.NewIndex(pr.x, D, c.Used), Used: c.Used}
 		moved.X = pr.x
-		fp, err := denoiseSome(p.ctx, of, moved, list, p.o)
+		fp, err := core.DenoiseSome(p.ctx, of, moved, list, p.o)
 		if err != nil {
 			return 0, err
 		}
@@ -148,11 +149,12 @@ func (p *cloudCharts) counted(list []int) func(i int) bool {
 	return near
 }
 
-func (m Select) inUnits(unit float64) (Method, bool) {
-	of, ok := methodIn(m.Of, unit)
+// InUnits implements the interface of methods with units.
+func (m Select) InUnits(unit float64) (Method, bool) {
+	of, ok := core.MethodIn(m.Of, unit)
 	m.Of = of
 	return m, ok
 }
 
 // Dimension is that of the method.
-func (m Select) Dimension() int { return latentOf(m.Of) }
+func (m Select) Dimension() int { return core.LatentOf(m.Of) }

@@ -11,6 +11,8 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 // TestChosenNeighbors: methods do about as well with the number of neighbours
@@ -25,7 +27,7 @@ func TestChosenNeighbors(t *testing.T) {
 		require.NoError(t, err)
 		r, err := d.Denoise(context.Background(), s.x, Options{})
 		require.NoError(t, err)
-		k := d.Method().(sized)
+		k := d.Method().(core.Sized)
 		require.Equal(t, d.prepared.Size, r.Rows[0].Neighbors, name)
 		got, best := s.meanSquare(r.X), math.Inf(1)
 		for _, size := range candidates(k, d.prepared.Cloud) {
@@ -54,7 +56,7 @@ func TestChosenAmongMany(t *testing.T) {
 		}
 		return sum
 	}
-	require.Less(t, off(d.Method()), .6*off(APSS{Latent: 2, Neighbors: 2 * DefaultNeighbors}))
+	require.Less(t, off(d.Method()), .6*off(classic.APSS{Latent: 2, Neighbors: 2 * DefaultNeighbors}))
 
 	m, err = ByName("mls", Settings{Latent: ChooseLatent})
 	require.NoError(t, err)
@@ -73,7 +75,7 @@ func TestNothingToChoose(t *testing.T) {
 		require.Equal(t, run(t, want, s.x, Options{}), run(t, m, s.x, Options{}))
 	}
 	s := sphereSample(3, 8, 0.1)
-	_, err := Fit(context.Background(), Select{LPCA{Latent: 2}}, s.x, Options{})
+	_, err := Fit(context.Background(), Select{classic.LPCA{Latent: 2}}, s.x, Options{})
 	require.ErrorIs(t, err, ErrInput)
 	require.ErrorContains(t, err, "give a number")
 }
@@ -96,14 +98,14 @@ func TestLossForRows(t *testing.T) {
 		require.NoError(t, err)
 		d, err := Fit(context.Background(), m, x, Options{})
 		require.NoError(t, err)
-		delta := d.Method().(SCQM).Loss.(framework.Parametric).Params()["delta"]
+		delta := d.Method().(classic.SCQM).Loss.(framework.Parametric).Params()["delta"]
 		require.InDelta(t, 1.345*0.05, delta/unit, 0.03)
 		found = append(found, delta/unit)
 		given, err := losses.Huber(delta)
 		require.NoError(t, err)
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
-		require.Equal(t, run(t, SCQM{Latent: 2, Loss: given}, x, Options{}), r)
+		require.Equal(t, run(t, classic.SCQM{Latent: 2, Loss: given}, x, Options{}), r)
 	}
 	require.InDelta(t, found[0], found[1], 1e-2*found[0])
 }
@@ -139,7 +141,7 @@ func TestLossThatIsNotFinite(t *testing.T) {
 	s := sphereSample(3, 60, 0.05)
 	for _, reach := range []float64{-1, 0.3} {
 		loss := brokenLoss{losses.SquaredL2(), reach}
-		d, err := Fit(context.Background(), SCQM{Latent: 2, Loss: loss}, s.x, Options{})
+		d, err := Fit(context.Background(), classic.SCQM{Latent: 2, Loss: loss}, s.x, Options{})
 		require.NoError(t, err)
 		_, err = d.Denoise(context.Background(), s.x, Options{Threads: 2})
 		require.ErrorIs(t, err, framework.ErrNonFinite)
@@ -167,5 +169,5 @@ func TestOutliersDoNotChoose(t *testing.T) {
 	require.GreaterOrEqual(t, d.prepared.Size, 30)
 	r, err := d.Denoise(t.Context(), s.x, Options{})
 	require.NoError(t, err)
-	require.Less(t, s.meanSquare(r.X), .95*s.score(t, MLS{Latent: 2, Neighbors: 12}))
+	require.Less(t, s.meanSquare(r.X), .95*s.score(t, classic.MLS{Latent: 2, Neighbors: 12}))
 }

@@ -78,7 +78,7 @@ func (p *places) mixed() lookup.Index {
 
 // divide puts places into classes for so many charts, at most for those of all rows; those of probes as well if these are asked for.
 func (p *cloudCharts) divide(s *setting, charts int, probes bool) {
-	every := p.every(s, min(charts, p.cloud.rows()))
+	every := p.every(s, min(charts, p.cloud.Count()))
 	p.places.divide(p.cloud, every)
 	for q := range p.probes {
 		if probes {
@@ -99,9 +99,9 @@ func (p *places) divide(c *Cloud, every int) {
 	known, part := p.index.(lookup.KnownIndex)
 	to := &classes{every: every, class: make([]uint16, c.N), of: make([]lookup.Index, every)}
 	lists, mixed := make([][]int, every), []int(nil)
-	for k, i := range c.used {
-		if c.number != nil {
-			k = c.number[i]
+	for k, i := range c.Used {
+		if c.Number != nil {
+			k = c.Number[i]
 		}
 		v := scattered(uint64(k))
 		class := v % uint64(every)

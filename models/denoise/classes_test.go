@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -62,9 +63,9 @@ func TestTilesOfClasses(t *testing.T) {
 // TestClasses: every row is in one class, by its number among all, and mixed has rows of all.
 func TestClasses(t *testing.T) {
 	x := noisySheet(3000, .1)
-	c, err := newCloud(x)
+	c, err := core.NewCloud(x)
 	require.NoError(t, err)
-	p := places{y: c.X, index: c.index}
+	p := places{y: c.X, index: c.Index}
 	p.divide(c, 8)
 	var count [8]int
 	var s lookup.Search
@@ -82,11 +83,11 @@ func TestClasses(t *testing.T) {
 	}
 	require.Len(t, mixed, 8)
 
-	part := &Cloud{Data: rows.Data{N: 2000, D: lookup.Space, X: c.X[1000*lookup.Space:]}, others: 1000}
+	part := &Cloud{Data: rows.Data{N: 2000, D: lookup.Space, X: c.X[1000*lookup.Space:]}, Others: 1000}
 	for i := range part.N {
-		part.used, part.number = append(part.used, i), append(part.number, 1000+i)
+		part.Used, part.Number = append(part.Used, i), append(part.Number, 1000+i)
 	}
-	q := places{y: part.X, index: lookup.NewIndex(part.X, lookup.Space, part.used)}
+	q := places{y: part.X, index: lookup.NewIndex(part.X, lookup.Space, part.Used)}
 	q.divide(part, 8)
 	require.Equal(t, p.classes.class[1000:], q.classes.class)
 	p.divide(c, 1)

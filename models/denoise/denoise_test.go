@@ -15,13 +15,13 @@ import (
 
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
-	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/rows"
 )
 
 // everyMethod returns all methods with defaults, and robust ones.
 func everyMethod(t testing.TB, d int) map[string]Method {
-	list := map[string]Method{"scqm l2": SCQM{Latent: d, Loss: losses.L2(), Steps: 10}, "passes": SCQM{Latent: d, Passes: 3}, "kde local": KDE{Latent: d, Local: true, Neighbors: 8}}
+	list := map[string]Method{"scqm l2": classic.SCQM{Latent: d, Loss: losses.L2(), Steps: 10}, "passes": classic.SCQM{Latent: d, Passes: 3}, "kde local": classic.KDE{Latent: d, Local: true, Neighbors: 8}}
 	for _, e := range Describe() {
 		m, err := ByName(e.Name, Settings{Latent: d})
 		require.NoError(t, err)
@@ -80,8 +80,8 @@ func tryIndependence(m Method, s sample, o Options) error {
 func TestLinearIsLPCA(t *testing.T) {
 	needSpeed(t)
 	s := sphereSample(1, 300, 0.09)
-	a := run(t, LPCA{Latent: 2}, s.x, Options{}).X
-	b := run(t, SCQM{Latent: 2, Linear: true}, s.x, Options{}).X
+	a := run(t, classic.LPCA{Latent: 2}, s.x, Options{}).X
+	b := run(t, classic.SCQM{Latent: 2, Linear: true}, s.x, Options{}).X
 	require.InDeltaSlice(t, a, b, 1e-6)
 }
 
@@ -92,9 +92,9 @@ func TestAliasSQMF(t *testing.T) {
 	m, err := ByName("sqmf", Settings{Latent: 2})
 	require.NoError(t, err)
 	a := run(t, m, s.x, Options{})
-	b := run(t, SCQM{Latent: 2, Passes: 3000}, s.x, Options{})
+	b := run(t, classic.SCQM{Latent: 2, Passes: 3000}, s.x, Options{})
 	require.InDeltaSlice(t, a.X, b.X, 2e-3)
-	require.Equal(t, run(t, SCQM{Latent: 2, Loss: losses.SquaredL2()}, s.x, Options{}).X, a.X)
+	require.Equal(t, run(t, classic.SCQM{Latent: 2, Loss: losses.SquaredL2()}, s.x, Options{}).X, a.X)
 }
 
 // parabola returns noise-free rows of a surface that quadratic charts contain.
@@ -113,7 +113,7 @@ func parabola(n, D int) rows.Data {
 func TestExactSurfaces(t *testing.T) {
 	needSpeed(t)
 	x := parabola(200, 5)
-	require.InDeltaSlice(t, x.X, run(t, SCQM{Latent: 2, Ridge: NoRidge}, x, Options{}).X, 1e-4)
+	require.InDeltaSlice(t, x.X, run(t, classic.SCQM{Latent: 2, Ridge: classic.NoRidge}, x, Options{}).X, 1e-4)
 	// Over a turned plane the surface is not quadratic, nearly so where rows are dense.
 	var moved []float64
 	for _, row := range run(t, Auto{Latent: 2}, x, Options{}).Rows {
@@ -124,7 +124,7 @@ func TestExactSurfaces(t *testing.T) {
 	require.Less(t, moved[180], 6e-4)
 	require.Less(t, moved[199], 3e-2, "at the rim")
 	// Turns of regression and projection end slowly.
-	require.InDeltaSlice(t, x.X, run(t, QMF{Latent: 2, Lambda: NoRidge, Rounds: 500}, x, Options{}).X, 1e-3)
+	require.InDeltaSlice(t, x.X, run(t, classic.QMF{Latent: 2, Lambda: classic.NoRidge, Rounds: 500}, x, Options{}).X, 1e-3)
 	plane := rows.Data{N: 100, D: 4, X: normalRows(6, 100, 4)}
 	for i := range plane.N {
 		r := plane.Row(i)
@@ -147,7 +147,7 @@ func TestSphereletOfASphere(t *testing.T) {
 		sin, cos := math.Sincos(float64(i) * 2 * math.Pi / 40)
 		copy(x.Row(i), []float64{3 + 2*cos, 1 + 2*sin, 5})
 	}
-	d, err := Fit(context.Background(), SPH{Latent: 1, Neighbors: 9}, x, Options{})
+	d, err := Fit(context.Background(), classic.SPH{Latent: 1, Neighbors: 9}, x, Options{})
 	require.NoError(t, err)
 	r, err := d.Denoise(context.Background(), rows.Data{N: 1, D: 3, X: []float64{5.3, 1, 5.2}}, Options{})
 	require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestSphereletOfASphere(t *testing.T) {
 // TestLPCAByHand projects on the line through three points.
 func TestLPCAByHand(t *testing.T) {
 	x := rows.Data{N: 3, D: 2, X: []float64{0, 0, 2, 0, 4, 0}}
-	d, err := Fit(context.Background(), LPCA{Latent: 1, Neighbors: 3}, x, Options{})
+	d, err := Fit(context.Background(), classic.LPCA{Latent: 1, Neighbors: 3}, x, Options{})
 	require.NoError(t, err)
 	r, err := d.Denoise(context.Background(), rows.Data{N: 2, D: 2, X: []float64{1, 0.5, 90, 1}}, Options{})
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestLPCAByHand(t *testing.T) {
 func TestKDEByHand(t *testing.T) {
 	x := rows.Data{N: 2, D: 2, X: []float64{-1, 0, 1, 0}}
 	for _, log := range []bool{false, true} {
-		d, err := Fit(context.Background(), KDE{Latent: 1, Width: 1, Log: log}, x, Options{})
+		d, err := Fit(context.Background(), classic.KDE{Latent: 1, Width: 1, Log: log}, x, Options{})
 		require.NoError(t, err)
 		r, err := d.Denoise(context.Background(), rows.Data{N: 1, D: 2, X: []float64{0.2, 0.4}}, Options{})
 		require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestWeights(t *testing.T) {
 func TestInterruption(t *testing.T) {
 	s := sphereSample(3, 400, 0.05)
 	ctx, cancel := context.WithCancel(context.Background())
-	d, err := Fit(ctx, MLS{Latent: 2}, s.x, Options{})
+	d, err := Fit(ctx, classic.MLS{Latent: 2}, s.x, Options{})
 	require.NoError(t, err)
 	last := 0.0
 	r, err := d.Denoise(ctx, s.x, Options{Threads: 2, Progress: func(part float64) {
@@ -274,8 +274,8 @@ func TestAverageGains(t *testing.T) {
 	var plain, average float64
 	for seed := range uint64(3) {
 		s := sphereSample(20+seed, 300, 0.12)
-		plain += s.meanSquare(run(t, MLS{Latent: 2}, s.x, Options{}).X)
-		average += s.meanSquare(run(t, MLS{Latent: 2}, s.x, Options{Average: 10}).X)
+		plain += s.meanSquare(run(t, classic.MLS{Latent: 2}, s.x, Options{}).X)
+		average += s.meanSquare(run(t, classic.MLS{Latent: 2}, s.x, Options{Average: 10}).X)
 	}
 	require.Less(t, average, plain)
 }
@@ -284,7 +284,7 @@ func TestAverageGains(t *testing.T) {
 func TestShare(t *testing.T) {
 	needSpeed(t)
 	s := sphereSample(8, 2000, 0.03)
-	alone, together := run(t, SCQM{Latent: 2}, s.x, Options{}), run(t, SCQM{Latent: 2}, s.x, Options{Share: 0.4})
+	alone, together := run(t, classic.SCQM{Latent: 2}, s.x, Options{}), run(t, classic.SCQM{Latent: 2}, s.x, Options{Share: 0.4})
 	require.Less(t, s.meanSquare(together.X), 1.15*s.meanSquare(alone.X))
 	require.InEpsilon(t, math.Sqrt(sample{clean: rows.Data{N: 2000, D: 3, X: alone.X}}.meanSquare(together.X)), together.ShareError, 0.2)
 	require.InEpsilon(t, math.Sqrt(sample{clean: s.x}.meanSquare(alone.X)), together.ShareMoved, 0.2)
@@ -294,7 +294,7 @@ func TestShare(t *testing.T) {
 // Flat fits by the algorithm of the paper come as models with curvature zero.
 func TestFlatPasses(t *testing.T) {
 	s := sphereSample(3, 60, 0.03)
-	r := run(t, SCQM{Latent: 2, Linear: true, Passes: 2}, s.x, Options{})
+	r := run(t, classic.SCQM{Latent: 2, Linear: true, Passes: 2}, s.x, Options{})
 	require.NotEqual(t, s.x.X, r.X)
 }
 
@@ -324,33 +324,6 @@ func TestFarRowsAreFlagged(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, r.Rows[0].Extrapolated)
 		}
-	}
-}
-
-// TestLocalKernelsAreLocal: leaving out rows beyond the 16 K nearest changes next
-// to nothing where the surface has few dimensions, and the cost no longer grows
-// with the rows where nearly all of them are within reach.
-func TestLocalKernelsAreLocal(t *testing.T) {
-	needSpeed(t)
-	s := sphereSample(1, 3000, 0.03)
-	m := KDE{Latent: 2, Local: true, Neighbors: 12}
-	d, err := Fit(context.Background(), m, s.x, Options{})
-	require.NoError(t, err)
-	worker, err := d.prepared.Fitted.Worker(context.Background())
-	require.NoError(t, err)
-	var h Neighborhood
-	var find lookup.Search
-	w := worker.(*kdeWorker)
-	few, all := make([]float64, 3), make([]float64, 3)
-	for i := 0; i < s.x.N; i += 100 {
-		h.at(d.prepared.Cloud, &find, s.x.Row(i), d.prepared.Size)
-		require.NoError(t, w.Place(&h, &Row{}))
-		require.NoError(t, w.Project(few, s.x.Row(i)))
-		require.LessOrEqual(t, len(w.found), 16*12)
-		w.most = s.x.N
-		require.NoError(t, w.Project(all, s.x.Row(i)))
-		require.Greater(t, len(w.found), 16*12)
-		require.Less(t, rows.Distance(few, all), 0.02*w.h)
 	}
 }
 

@@ -7,15 +7,17 @@ import (
 
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/core"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
 // Denoiser is a method fitted to rows. It may be used by several goroutines at
 // once.
 type Denoiser struct {
-	prepared *Prepared
-	unit     float64 // of the cloud and of the settings of the method
-	plane    *plane  // whose coordinates the cloud has; nil for those of the rows
+	prepared *core.Prepared
+	unit     float64          // of the cloud and of the settings of the method
+	plane    *principal.Plane // whose coordinates the cloud has; nil for those of the rows
 	note     string
 
 	orienting sync.Mutex
@@ -44,48 +46,48 @@ func Fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 
 // fit prepares a method for the rows as they are.
 func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
-	if err := checkRows(x); err != nil {
+	if err := core.CheckRows(x); err != nil {
 		return nil, err
 	}
 	p, linear, err := findPlane(ctx, m, x, o)
 	if err != nil {
 		return nil, err
 	}
-	if linear != nil && linear.plain(p) {
-		return fitLinear(ctx, x, linear, mostLatent(m), linear.why(mostLatent(m), "more than ", linear.bent), o)
+	if linear != nil && linear.Plain(p) {
+		return fitLinear(ctx, x, linear, mostLatent(m), linear.Why(mostLatent(m), "more than ", linear.Bent), o)
 	}
 	d, err := fitCharts(ctx, withLinear(m, linear, p), p, x, o)
 	if err != nil {
 		return nil, err
 	}
 	if flat, ok := d.prepared.Fitted.(*flatter); ok {
-		return fitLinear(ctx, x, linear, latentOf(d.prepared.Method), flat.why, o)
+		return fitLinear(ctx, x, linear, core.LatentOf(d.prepared.Method), flat.why, o)
 	}
 	return d, nil
 }
 
 // fitCharts prepares a method for the coordinates of rows along the axes of a plane.
-func fitCharts(ctx context.Context, m Method, p *plane, x rows.Data, o Options) (*Denoiser, error) {
+func fitCharts(ctx context.Context, m Method, p *principal.Plane, x rows.Data, o Options) (*Denoiser, error) {
 	m = onPlane(m, p)
-	held, err := reserveFit(m, p.size(x), o)
+	held, err := core.ReserveFit(m, p.SettleSize(x), o)
 	if err != nil {
 		return nil, err
 	}
 	defer held.Release()
-	c, err := p.cloud(x, par.Threads(o.Threads))
+	c, err := p.Cloud(x, par.Threads(o.Threads))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.Size(len(c.used), c.D); err != nil {
+	if _, err := m.Size(len(c.Used), c.D); err != nil {
 		if c.N < x.N {
 			return nil, fmt.Errorf("%w; of %d rows, %d are distinct", err, x.N, c.N)
 		}
 		return nil, err
 	}
-	if m, err = settle(ctx, m, c, o); err != nil {
+	if m, err = core.Settle(ctx, m, c, o); err != nil {
 		return nil, err
 	}
-	ready, err := prepare(ctx, m, c, o)
+	ready, err := core.Prepare(ctx, m, c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +117,8 @@ func (s *setting) sheets() string {
 }
 
 // fitLinear prepares a linear model in place of charts of dimension d.
-func fitLinear(ctx context.Context, x rows.Data, l *linearModel, d int, why string, o Options) (*Denoiser, error) {
-	out, err := fitCharts(ctx, l.method(d), l.plane, x, o)
+func fitLinear(ctx context.Context, x rows.Data, l *principal.Linear, d int, why string, o Options) (*Denoiser, error) {
+	out, err := fitCharts(ctx, l.Method(d), l.Plane, x, o)
 	if err == nil {
 		out.note = why
 	}
@@ -125,7 +127,7 @@ func fitLinear(ctx context.Context, x rows.Data, l *linearModel, d int, why stri
 
 // Method returns the method, with the settings that it has taken from the rows.
 func (d *Denoiser) Method() Method {
-	m, _ := methodIn(d.prepared.Method, 1/d.unit)
+	m, _ := core.MethodIn(d.prepared.Method, 1/d.unit)
 	return onPlane(m, nil)
 }
 
@@ -152,20 +154,20 @@ func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	defer held.Release()
 	r, err := d.denoise(ctx, x.InUnits(d.unit), o)
 	if r != nil {
-		r.leaveUnits(d.unit, x)
+		leaveUnits(r, d.unit, x)
 	}
 	return r, err
 }
 
 // denoise denoises rows in the unit of the cloud.
 func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
-	if err := checkRows(x); err != nil {
+	if err := core.CheckRows(x); err != nil {
 		return nil, err
 	}
-	if err := o.check(x.D, d.columns()); err != nil {
+	if err := o.Check(x.D, d.columns()); err != nil {
 		return nil, err
 	}
-	held, err := d.prepared.reserve(x, o)
+	held, err := d.prepared.Reserve(x, o)
 	if err != nil {
 		return nil, err
 	}
@@ -173,12 +175,12 @@ func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	if d.plane != nil {
 		return d.denoiseWide(ctx, x, o)
 	}
-	return d.prepared.denoise(ctx, x, o)
+	return d.prepared.Denoise(ctx, x, o)
 }
 
 // reserveCopy holds a copy of the rows.
 func reserveCopy(m Method, x rows.Data) (*memory.Reservation, error) {
-	return newFootprint(m, x, Options{}).reserve(m, x, float64(x.N)*float64(x.D))
+	return core.NewFootprint(m, x, Options{}).Reserve(m, x, float64(x.N)*float64(x.D))
 }
 
 // intoUnits divides rows beyond 2^100 or below 2^-100 by a power of two, and the
@@ -188,7 +190,7 @@ func intoUnits(m Method, x rows.Data) (Method, rows.Data, float64, *memory.Reser
 	if x.N > 0 && x.D > 0 && len(x.X) == x.N*x.D {
 		unit = rows.WorkingUnit(x)
 	}
-	in, ok := methodIn(m, unit)
+	in, ok := core.MethodIn(m, unit)
 	if unit == 1 || !ok {
 		return m, x, 1, nil, nil
 	}
@@ -200,7 +202,7 @@ func intoUnits(m Method, x rows.Data) (Method, rows.Data, float64, *memory.Reser
 }
 
 // leaveUnits turns a result for rows divided by a unit into that for the rows x.
-func (r *Result) leaveUnits(unit float64, x rows.Data) {
+func leaveUnits(r *Result, unit float64, x rows.Data) {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		row.Residual *= unit

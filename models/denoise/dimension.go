@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 // SelectDimension is a method with the dimension d of the surface, from 1 to 4 and
@@ -39,14 +41,15 @@ func (m SelectDimension) Size(n, D int) (int, error) {
 
 // Prepare makes the choice and prepares the method.
 func (m SelectDimension) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
-	of, err := m.choose(ctx, c, o)
+	of, err := m.Choose(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
 	return of.Prepare(ctx, c, o)
 }
 
-func (m SelectDimension) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
+// Choose implements the interface of methods that ask the rows.
+func (m SelectDimension) Choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
 	quiet := Options{Threads: o.Threads}
 	d, err := leastRiskDimension(ctx, c, quiet)
 	if err != nil {
@@ -56,12 +59,12 @@ func (m SelectDimension) choose(ctx context.Context, c *Cloud, o Options) (Metho
 	if err != nil {
 		return nil, err
 	}
-	return settle(ctx, of, c, o)
+	return core.Settle(ctx, of, c, o)
 }
 
 // leastRiskDimension compares dimensions, the smallest of several of the same risk.
 func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
-	n := len(c.used)
+	n := len(c.Used)
 	most := min(mostDimensions, c.D-1)
 	for most > 0 {
 		if _, err := (Auto{Latent: most}).Size(n, c.D); err == nil {
@@ -81,11 +84,11 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 	}
 	best, least := 1, math.Inf(1)
 	for d := 1; d <= most; d++ {
-		for i, k := range candidates(MLS{Latent: d}, c) {
+		for i, k := range candidates(classic.MLS{Latent: d}, c) {
 			if k < 2*chart.Quadratics(d) || i%2 == 1 {
 				continue // charts that follow every row; steps of 2.25 are enough
 			}
-			risk, err := charts.riskOf(MLS{Latent: d, Neighbors: k}, dimensionRows)
+			risk, err := charts.riskOf(classic.MLS{Latent: d, Neighbors: k}, dimensionRows)
 			if err != nil {
 				return 0, err
 			}
@@ -105,20 +108,21 @@ func withLatent(m Method, d int) (Method, error) {
 	case Auto:
 		m.Latent = d
 		return m, nil
-	case sized:
+	case core.Sized:
 		return m.Sized(d, 0), nil
 	}
 	return nil, fmt.Errorf("denoise: the dimension of the method %s cannot be chosen: %w", m.Name(), ErrInput)
 }
 
-func (m SelectDimension) inUnits(unit float64) (Method, bool) {
-	of, ok := methodIn(m.Of, unit)
+// InUnits implements the interface of methods with units.
+func (m SelectDimension) InUnits(unit float64) (Method, bool) {
+	of, ok := core.MethodIn(m.Of, unit)
 	m.Of = of
 	return m, ok
 }
 
 // Latent is the dimension of the surface, 0 for methods that have none.
-func (d *Denoiser) Latent() int { return latentOf(d.prepared.Method) }
+func (d *Denoiser) Latent() int { return core.LatentOf(d.prepared.Method) }
 
 // Grid says where the number of neighbours ended that was chosen by risk.
 type Grid int
@@ -151,9 +155,9 @@ func (d *Denoiser) Grid(chosen bool) Grid {
 		if !ok || m.Neighbors > 0 {
 			return NotChosen
 		}
-		p := autoPrepare{autoSettings: a.autoSettings, n: d.prepared.Cloud.rows(), D: d.prepared.Cloud.D}
+		p := autoPrepare{autoSettings: a.autoSettings, n: d.prepared.Cloud.Count(), D: d.prepared.Cloud.D}
 		list, k = p.sizes(), a.setting.neighbors
-	case sized:
+	case core.Sized:
 		if !chosen {
 			return NotChosen
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -35,10 +36,10 @@ func TestSelectDimension(t *testing.T) {
 		d, err := Fit(context.Background(), m, c.x, Options{})
 		require.NoError(t, err)
 		require.Equal(t, c.want, d.Latent(), name)
-		require.Equal(t, MLS{Latent: c.want}, d.Method(), name)
+		require.Equal(t, classic.MLS{Latent: c.want}, d.Method(), name)
 		require.Equal(t, NotChosen, d.Grid(false))
 	}
-	_, err := Fit(context.Background(), SelectDimension{LPCA{}}, ballSample(1, 6, 3, 1, 0.1), Options{})
+	_, err := Fit(context.Background(), SelectDimension{classic.LPCA{}}, ballSample(1, 6, 3, 1, 0.1), Options{})
 	require.ErrorIs(t, err, ErrInput)
 }
 
@@ -66,7 +67,7 @@ func TestGrid(t *testing.T) {
 func BenchmarkSelectDimension(b *testing.B) {
 	x := ballSample(3, 2000, 4, 1, 0.03)
 	for b.Loop() {
-		d, err := Fit(context.Background(), SelectDimension{LPCA{}}, x, Options{})
+		d, err := Fit(context.Background(), SelectDimension{classic.LPCA{}}, x, Options{})
 		require.NoError(b, err)
 		require.Equal(b, 3, d.Latent())
 	}

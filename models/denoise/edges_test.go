@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -171,7 +172,7 @@ func TestNormalsNearEdges(t *testing.T) {
 func TestKeepSide(t *testing.T) {
 	needSpeed(t)
 	x, _ := boxRows(100, 1500, .2)
-	c, err := newCloud(x)
+	c, err := core.NewCloud(x)
 	require.NoError(t, err)
 	p, _, err := newPilot(context.Background(), Auto{Latent: 2}, c, Options{})
 	require.NoError(t, err)

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/core"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -38,14 +40,14 @@ type Geometry struct {
 // OutlierScore is the score above which hardly one of 10^5 rows with normal noise is,
 // and from which on Tukey's loss gives a row no weight: 4.7 where D-d = 1.
 func (d *Denoiser) OutlierScore() float64 {
-	q := d.columns() - latentOf(d.prepared.Method)
-	if _, linear := d.prepared.Method.(PCA); linear {
-		q = d.columns() - d.plane.r
+	q := d.columns() - core.LatentOf(d.prepared.Method)
+	if _, linear := d.prepared.Method.(principal.PCA); linear {
+		q = d.columns() - d.plane.R
 	}
 	if q < 1 {
 		return math.Inf(1)
 	}
-	return math.Sqrt(distuv.ChiSquared{K: float64(q)}.Quantile(1 - tukeyTail))
+	return math.Sqrt(distuv.ChiSquared{K: float64(q)}.Quantile(1 - core.TukeyTail))
 }
 
 // geometryRows is the number of rows for each function of a chart below which its
@@ -60,14 +62,14 @@ const (
 // Normals come as orientation says. The description of a row depends, to the last
 // bit, on that row and those fitted only, but for the side of normals.
 func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Orientation, o Options) (*Geometry, error) {
-	latent := latentOf(d.prepared.Method)
+	latent := core.LatentOf(d.prepared.Method)
 	switch {
 	case latent < 1:
 		return nil, fmt.Errorf("denoise: the method %s has no dimension of the surface to describe it by: %w", d.prepared.Method.Name(), ErrInput)
 	case len(r.X) != x.N*x.D || len(r.Rows) != x.N:
 		return nil, fmt.Errorf("denoise: the result is of %d rows, not %d: %w", len(r.Rows), x.N, ErrInput)
 	}
-	if err := o.check(x.D, d.columns()); err != nil {
+	if err := o.Check(x.D, d.columns()); err != nil {
 		return nil, err
 	}
 	if err := side.check(x, latent); err != nil {
@@ -95,7 +97,7 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 
 // describe describes the surface on sides that charts happen to take.
 func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
-	latent := latentOf(d.prepared.Method)
+	latent := core.LatentOf(d.prepared.Method)
 	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
 	if latent == d.columns()-1 {
 		g.Normals, g.Principal = make([]float64, x.N*x.D), make([]float64, x.N*latent)
@@ -105,8 +107,8 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 	}
 	noise := make([]float64, x.N)
 	workers := make([]*surveyor, par.Threads(o.Threads))
-	blocks := (x.N + rowsAtATime - 1) / rowsAtATime
-	bar := progress{report: o.Progress, total: blocks}
+	blocks := (x.N + core.RowsAtATime - 1) / core.RowsAtATime
+	bar := core.Progress{Report: o.Progress, Total: blocks}
 	par.Do(len(workers), blocks, func(w, b int) {
 		if ctx.Err() != nil {
 			return
@@ -114,10 +116,10 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 		if workers[w] == nil {
 			workers[w] = newSurveyor(d.prepared.Cloud, latent, d.prepared.Fitted)
 		}
-		for i := b * rowsAtATime; i < min((b+1)*rowsAtATime, x.N); i++ {
+		for i := b * core.RowsAtATime; i < min((b+1)*core.RowsAtATime, x.N); i++ {
 			noise[i] = workers[w].row(g, i, x.Row(i), r, unit)
 		}
-		bar.add(1)
+		bar.Add(1)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err

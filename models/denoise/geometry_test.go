@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -54,7 +55,7 @@ func TestGeometryOfSpheres(t *testing.T) {
 			n = 120
 		}
 		x := ballSample(3, n, c.D, c.radius, 0.03*c.radius)
-		_, r, g := describeRows(t, MLS{Latent: c.D - 1}, x, Orientation{})
+		_, r, g := describeRows(t, classic.MLS{Latent: c.D - 1}, x, Orientation{})
 		var off, claimed, bend, turned float64
 		for i := range n {
 			p, normal := r.X[i*c.D:(i+1)*c.D], g.Normals[i*c.D:(i+1)*c.D]
@@ -88,14 +89,14 @@ func TestGeometryOfCurves(t *testing.T) {
 			x.X = append(x.X, v+0.01*rng.NormFloat64())
 		}
 	}
-	_, _, g := describeRows(t, MLS{Latent: 1}, x, Orientation{})
+	_, _, g := describeRows(t, classic.MLS{Latent: 1}, x, Orientation{})
 	assert.Nil(t, g.Normals)
 	assert.Nil(t, g.Principal)
 	assert.InDelta(t, 0.5, median(g.Curvature), 0.03)
 	assert.Less(t, slices.Max(g.Score), 7.0)
 	assert.Greater(t, median(g.Score), 0.5)
 	ctx := context.Background()
-	d, err := Fit(ctx, MLS{Latent: 1}, x, Options{})
+	d, err := Fit(ctx, classic.MLS{Latent: 1}, x, Options{})
 	require.NoError(t, err)
 	_, err = d.Geometry(ctx, x, &Result{X: x.X, Rows: make([]Row, x.N)}, Orientation{Viewpoint: make([]float64, 4)}, Options{})
 	require.ErrorIs(t, err, ErrInput, "no normals to orient")
@@ -119,7 +120,7 @@ func TestOrientation(t *testing.T) {
 		"like":       {Orientation{Like: inwards}, 1, -1},
 		"viewpoint":  {Orientation{Viewpoint: []float64{0, 0, 0}}, -1, -1},
 	} {
-		_, r, g := describeRows(t, LPCA{Latent: 2}, x, c.side)
+		_, r, g := describeRows(t, classic.LPCA{Latent: 2}, x, c.side)
 		for i := range x.N {
 			var along float64
 			for j := range 3 {
@@ -133,7 +134,7 @@ func TestOrientation(t *testing.T) {
 			require.Positive(t, g.Curvature[i]*want, "%s, row %d", name, i)
 		}
 	}
-	d, r, _ := describeRows(t, LPCA{Latent: 2}, x, Orientation{})
+	d, r, _ := describeRows(t, classic.LPCA{Latent: 2}, x, Orientation{})
 	for _, side := range []Orientation{{Like: inwards[1:]}, {Viewpoint: []float64{1}}, {Viewpoint: []float64{1, 2, math.NaN()}}, {Like: inwards, Viewpoint: make([]float64, 3)}} {
 		_, err := d.Geometry(context.Background(), x, r, side, Options{})
 		require.ErrorIs(t, err, ErrInput)
@@ -143,7 +144,7 @@ func TestOrientation(t *testing.T) {
 // TestGeometryIsOfTheRow wants the bits that a row has alone, on one thread or three.
 func TestGeometryIsOfTheRow(t *testing.T) {
 	ctx := context.Background()
-	d, r, all := describeRows(t, MLS{Latent: 2}, ballSample(6, 200, 3, 1, 0.02), Orientation{})
+	d, r, all := describeRows(t, classic.MLS{Latent: 2}, ballSample(6, 200, 3, 1, 0.02), Orientation{})
 	x := ballSample(6, 200, 3, 1, 0.02)
 	again, err := d.Geometry(ctx, x, r, Orientation{}, Options{Threads: 1})
 	require.NoError(t, err)
@@ -175,7 +176,7 @@ func TestScoreFindsOutliers(t *testing.T) {
 	x.X = append(x.X, 90, 90, 90) // and one without a surface
 	x.N++
 	outliers[500] = true
-	d, _, g := describeRows(t, MLS{Latent: 2}, x, Orientation{})
+	d, _, g := describeRows(t, classic.MLS{Latent: 2}, x, Orientation{})
 	assert.InDelta(t, 4.685, d.OutlierScore(), 0.01)
 	var wrong int
 	for i, v := range g.Score {

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/scqm/scqm/models/denoise/internal/core"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -35,7 +37,7 @@ func (s heldNoise) seen(dst, x []float64, number int) { s.add(dst, x, number, ad
 func (s heldNoise) judge(dst, x []float64, number int) { s.add(dst, x, number, -1/addedNoise) }
 
 func (s heldNoise) add(dst, x []float64, number int, factor float64) {
-	rng := rand.New(streamFrom(heldStream, uint64(number)*uint64(len(x))*heldStride))
+	rng := rand.New(core.StreamFrom(core.HeldStream, uint64(number)*uint64(len(x))*heldStride))
 	for j, v := range x {
 		z := float64(s) * rng.NormFloat64()
 		dst[j] = v + factor*z
@@ -59,7 +61,7 @@ func (p *autoPrepare) holdOut() error {
 	}
 	gain, holds, err := p.linearHolds()
 	if err == nil && holds {
-		p.takeLinear(p.method.linear.overall - gain)
+		p.takeLinear(p.method.linear.Overall - gain)
 	}
 	return err
 }
@@ -74,7 +76,7 @@ func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	held, err := p.charts.holdOut(again.autoSettings, heldNoise(m.linear.noise))
+	held, err := p.charts.holdOut(again.autoSettings, heldNoise(m.linear.Noise))
 	if err != nil {
 		return 0, false, err
 	}
@@ -87,7 +89,7 @@ func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
 	if err := again.advance(s, false); err != nil {
 		return 0, false, err
 	}
-	difference, err := held.judge(s, m.plane.gain)
+	difference, err := held.judge(s, m.plane.Gain)
 	if err == nil {
 		err = held.takeBack()
 	}
@@ -95,11 +97,11 @@ func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
 		return 0, false, err
 	}
 	mean, deviation := stat.MeanStdDev(difference, nil)
-	mean += m.plane.bent() // which only charts have
+	mean += m.plane.Bent() // which only charts have
 	chance := likely * deviation / math.Sqrt(float64(len(difference)))
 	// Charts have to be better than the model of all rows for certain, and not by less, beyond chance, than that of the nearest
 	// rows is: these were judged by the rows themselves, as charts were, whose risk was found to be lower.
-	return mean, mean <= chance || mean+chance < asGood*(m.linear.overall-m.linear.risk), nil
+	return mean, mean <= chance || mean+chance < asGood*(m.linear.Overall-m.linear.Risk), nil
 }
 
 // heldCloud is a cloud in memory with noise added.
@@ -111,12 +113,12 @@ type heldCloud struct {
 
 // holdOut implements charts.
 func (p *cloudCharts) holdOut(s autoSettings, noise heldNoise) (heldRows, error) {
-	h := &heldCloud{noise: noise, came: p.cloud.Select(p.cloud.used)}
+	h := &heldCloud{noise: noise, came: p.cloud.Select(p.cloud.Used)}
 	seen := rows.Data{N: h.came.N, D: h.came.D, X: make([]float64, len(h.came.X)), Weights: h.came.Weights}
 	for i := range seen.N {
 		noise.seen(seen.Row(i), h.came.Row(i), i)
 	}
-	c, err := cloudOf(seen)
+	c, err := core.CloudOf(seen)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +131,7 @@ func (p *cloudCharts) holdOut(s autoSettings, noise heldNoise) (heldRows, error)
 
 // judge implements heldRows.
 func (h *heldCloud) judge(s setting, gain []float64) ([]float64, error) {
-	some, D := h.cloud.some(selectionRows), h.cloud.D
+	some, D := h.cloud.Some(selectionRows), h.cloud.D
 	by := make([]float64, len(some)*D)
 	for k, i := range some {
 		h.noise.judge(by[k*D:(k+1)*D], h.came.Row(i), i)
@@ -165,4 +167,37 @@ func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []fl
 		}
 	})
 	return difference, missed, err
+}
+
+// flatter is what Auto prepares where a linear model is better.
+type flatter struct {
+	principal.Shrunk
+	why string
+}
+
+// takeLinear takes the linear model in place of charts of an estimated mean squared error.
+func (p *autoPrepare) takeLinear(charts float64) {
+	m := p.method
+	p.flat = &flatter{principal.Shrunk{Plane: m.plane}, m.linear.Why(m.Latent, "", charts)}
+}
+
+// asGood is the part of the risk of charts above which a linear model is no better: the two are
+// estimated in ways that differ by a few per cent.
+const asGood = 0.95
+
+// linearBetter tells whether the linear model has less risk than the charts that were chosen, and
+// how much these have on the rows of the selection, by the noise of that model.
+func (p *autoPrepare) linearBetter(best *compared) (charts float64, better bool) {
+	linear, s := p.method.linear, p.setting
+	s.Scale = linear.Noise
+	counted := 0.0
+	for i, trusted := range best.trusted[0] {
+		if trusted > 0 {
+			charts += s.riskOf(best.square[0][i], p.q*best.own[0][i]+best.more, p.q)
+			counted++
+		}
+	}
+	// The part along the surface, what is no error but noise, and what is off the axes.
+	charts = charts/max(counted, 1) + s.Scale*s.Scale*(2*float64(p.method.Latent)-float64(p.D)) + linear.Off
+	return charts, counted > 0 && linear.Risk < asGood*charts
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -181,23 +182,26 @@ func TestErrors(t *testing.T) {
 	weights := x
 	weights.Weights = make([]float64, 50)
 	for want, try := range map[string]func() error{
-		"denoise: row 1, column 0 is NaN": func() error { _, err := Fit(ctx, LPCA{Latent: 1}, bad, Options{}); return err },
-		"all weights are 0":               func() error { _, err := Fit(ctx, LPCA{Latent: 1}, weights, Options{}); return err },
-		"latent dimension 4":              func() error { _, err := Fit(ctx, LPCA{Latent: 4}, x, Options{}); return err },
+		"denoise: row 1, column 0 is NaN": func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, bad, Options{}); return err },
+		"all weights are 0":               func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, weights, Options{}); return err },
+		"latent dimension 4":              func() error { _, err := Fit(ctx, classic.LPCA{Latent: 4}, x, Options{}); return err },
 		"want at most 2":                  func() error { _, err := Fit(ctx, Auto{Latent: 3}, x, Options{}); return err },
-		"neighbours are too few":          func() error { _, err := Fit(ctx, MLS{Latent: 2, Neighbors: 5}, x, Options{}); return err },
-		"degree is 3":                     func() error { _, err := Fit(ctx, MLS{Latent: 2, Degree: 3}, x, Options{}); return err },
-		"given or local":                  func() error { _, err := Fit(ctx, KDE{Latent: 2, Width: 1, Local: true}, x, Options{}); return err },
-		"no setting degree":               func() error { _, err := ByName("lpca", Settings{Latent: 2, Degree: 2}); return err },
-		"there are auto, scqm":            func() error { _, err := ByName("best", Settings{}); return err },
+		"neighbours are too few":          func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Neighbors: 5}, x, Options{}); return err },
+		"degree is 3":                     func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Degree: 3}, x, Options{}); return err },
+		"given or local": func() error {
+			_, err := Fit(ctx, classic.KDE{Latent: 2, Width: 1, Local: true}, x, Options{})
+			return err
+		},
+		"no setting degree":    func() error { _, err := ByName("lpca", Settings{Latent: 2, Degree: 2}); return err },
+		"there are auto, scqm": func() error { _, err := ByName("best", Settings{}); return err },
 		"the rows have 2 columns": func() error {
-			d, err := Fit(ctx, LPCA{Latent: 1}, x, Options{})
+			d, err := Fit(ctx, classic.LPCA{Latent: 1}, x, Options{})
 			require.NoError(t, err)
 			_, err = d.Denoise(ctx, rows.Data{N: 1, D: 2, X: []float64{1, 2}}, Options{})
 			return err
 		},
 		"not both": func() error {
-			d, err := Fit(ctx, LPCA{Latent: 1}, x, Options{})
+			d, err := Fit(ctx, classic.LPCA{Latent: 1}, x, Options{})
 			require.NoError(t, err)
 			_, err = d.Denoise(ctx, x, Options{Share: 0.5, Average: 3})
 			return err

@@ -1,95 +1,38 @@
 package denoise
 
-import (
-	"context"
-	"errors"
+import "github.com/scqm/scqm/models/denoise/internal/core"
 
-	"github.com/scqm/scqm/models/rows"
+// The types of methods, which their packages share.
+type (
+	// Method is a way to denoise rows, with its settings.
+	Method = core.Method
+	// Fitted is a method that has been prepared for a cloud. It may be used by several
+	// goroutines at once.
+	Fitted = core.Fitted
+	// Worker makes charts and projects rows on them, in memory of its own.
+	Worker = core.Worker
+	// Cloud is the rows that a method is fitted to, with an index of them.
+	Cloud = core.Cloud
+	// Neighborhood is the neighbourhood of a point: the nearest rows of a cloud.
+	Neighborhood = core.Neighborhood
+	// Options are what all methods have in common. The zero value is the default.
+	Options = core.Options
+	// Row says how one row was denoised.
+	Row = core.Row
+	// Result is what became of the rows.
+	Result = core.Result
 )
 
-// ErrInput marks data or settings that cannot be used. It is that of package
-// scqm.
-var ErrInput = rows.ErrInput
+// DefaultNeighbors is the number of neighbours that 0 stands for in the settings of most methods.
+const DefaultNeighbors = core.DefaultNeighbors
 
-// errLocal says that a neighbourhood does not determine a surface. The row is
-// left as it is, and flagged.
-var errLocal = errors.New("the neighbourhood determines no surface")
+// AllColumns as the Axes of Options keeps all columns.
+const AllColumns = core.AllColumns
 
-// Method is a way to denoise rows, with its settings.
-type Method interface {
-	// Name is the name under which users know the method, such as "lpca".
-	Name() string
-	// Size returns the number of neighbours that charts of rows of length D are
-	// made from, or an error if the settings do not suit n rows of length D.
-	Size(n, D int) (int, error)
-	// Prepare does what is done once for all rows of c.
-	Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error)
-}
-
-// Fitted is a method that has been prepared for a cloud. It may be used by several
-// goroutines at once.
-type Fitted interface {
-	// Worker returns what one goroutine needs to denoise rows.
-	Worker(ctx context.Context) (Worker, error)
-}
-
-// Worker makes charts and projects rows on them, in memory of its own.
-type Worker interface {
-	// Place makes the chart of the neighbourhood of a point, and says in about
-	// what it has chosen or found. h is valid until the next call.
-	Place(h *Neighborhood, about *Row) error
-	// Project writes the point of the last chart that belongs to x into dst.
-	Project(dst, x []float64) error
-}
-
-// Row says how one row was denoised.
-type Row struct {
-	// Residual is the distance that the row was moved.
-	Residual float64
-	// Noise estimates, from the neighbours, the standard deviation of the noise
-	// in each direction away from the surface; 0 if they cannot tell.
-	Noise float64
-	// Neighbors is the number of rows that the chart was made from, Ridge the
-	// curvature ridge that it was made with.
-	Neighbors int
-	Ridge     float64
-	// Extrapolated says that the row, as it came or denoised, is outside of the ball
-	// that its neighbours fill, or, with [Auto], further from the surface than the
-	// noise explains: the result rests on less than that of others.
-	Extrapolated bool
-	// Unchanged says that no surface was found, or that its point was so far
-	// from the neighbours that it cannot be meant: the row is as it came.
-	Unchanged bool
-	// Done says that the row was dealt with before an interruption.
-	Done bool
-}
-
-// Options are what all methods have in common. The zero value is the default.
-type Options struct {
-	// Threads bounds the goroutines; below 1 stands for all processors. The
-	// result does not depend on it.
-	Threads int
-	// Progress, if not nil, is called now and then with the part of the work that is done,
-	// from 0 to 1, one call at a time.
-	Progress func(part float64)
-	// Reach is the distance from the mean of the neighbours, in units of that of
-	// the furthest of them, beyond which a point is not believed and the row is
-	// returned as it came. 0 stands for 2; Inf believes anything.
-	Reach float64
-	// Average, if above 1, is the number of nearest charts on which a row is
-	// projected; the result is the mean of the projections with tricube weights.
-	// It costs as many times more.
-	Average int
-	// Share, if above 0, makes a chart serve all rows that are within this
-	// fraction of the distance of its furthest neighbour from its centre,
-	// instead of one row each. [Result] says what that has cost.
-	Share float64
-	// Axes is the number of principal axes of the rows in whose coordinates Fit makes
-	// charts, above the dimension of the surface; 0 takes those that are more than noise where
-	// there are ten columns or more and at most four axes for five columns, AllColumns the columns
-	// themselves. It does not matter to Denoise.
-	Axes int
-}
-
-// defaultReach is the Reach that 0 stands for.
-const defaultReach = 2
+var (
+	// ErrInput marks data or settings that cannot be used. It is that of package scqm.
+	ErrInput = core.ErrInput
+	// ErrMemory is matched by errors about work that would take more memory than
+	// there is; the message has the figures. It is found before the work begins.
+	ErrMemory = core.ErrMemory
+)

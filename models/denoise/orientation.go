@@ -125,8 +125,8 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	if err != nil {
 		return nil, err
 	}
-	p := &orientedPlaces{normals: g.Normals, index: lookup.NewIndex(r.X, x.D, d.prepared.Cloud.used)}
-	alignNormals(g.Normals, r.X, x.D, d.prepared.Cloud.used, p.index)
+	p := &orientedPlaces{normals: g.Normals, index: lookup.NewIndex(r.X, x.D, d.prepared.Cloud.Used)}
+	alignNormals(g.Normals, r.X, x.D, d.prepared.Cloud.Used, p.index)
 	d.oriented = p
 	return p, nil
 }

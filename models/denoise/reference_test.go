@@ -14,6 +14,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -97,13 +98,13 @@ var table = struct {
 	[]float64{.03, .06, .09, .12, .15, .18, .21},
 	[]float64{17.7, 70.6, 159, 282, 439, 631, 857},
 	[]reference{
-		{"Q squared_l2", SCQM{Latent: 2, Ridge: NoRidge}, []float64{20, 78, 182, 349, 599, 946, 1349}},
-		{"L squared_l2", SCQM{Latent: 2, Linear: true}, []float64{108, 157, 238, 353, 502, 687, 913}},
-		{"lpca", LPCA{Latent: 2}, []float64{108, 157, 238, 353, 502, 687, 913}},
-		{"L l2", SCQM{Latent: 2, Linear: true, Loss: losses.L2()}, []float64{108, 158, 241, 358, 510, 696, 926}},
-		{"sph", SPH{Latent: 2}, []float64{25, 155, 452, 906, 1411, 1982, 2590}},
-		{"mfit, beta 2", MFIT{Latent: 2, Beta: 2}, []float64{41, 102, 207, 356, 554, 806, 1117}},
-		{"mls, flat", MLS{Latent: 2, Flat: true}, []float64{19, 76, 170, 301, 466, 668, 910}},
+		{"Q squared_l2", classic.SCQM{Latent: 2, Ridge: classic.NoRidge}, []float64{20, 78, 182, 349, 599, 946, 1349}},
+		{"L squared_l2", classic.SCQM{Latent: 2, Linear: true}, []float64{108, 157, 238, 353, 502, 687, 913}},
+		{"lpca", classic.LPCA{Latent: 2}, []float64{108, 157, 238, 353, 502, 687, 913}},
+		{"L l2", classic.SCQM{Latent: 2, Linear: true, Loss: losses.L2()}, []float64{108, 158, 241, 358, 510, 696, 926}},
+		{"sph", classic.SPH{Latent: 2}, []float64{25, 155, 452, 906, 1411, 1982, 2590}},
+		{"mfit, beta 2", classic.MFIT{Latent: 2, Beta: 2}, []float64{41, 102, 207, 356, 554, 806, 1117}},
+		{"mls, flat", classic.MLS{Latent: 2, Flat: true}, []float64{19, 76, 170, 301, 466, 668, 910}},
 	},
 }
 
@@ -175,7 +176,7 @@ func TestAutoReference(t *testing.T) {
 		if *fullTables {
 			square, _ = ratio(t, Auto{Latent: 2, LeastSquares: true}, draw)
 		}
-		mls, _ := ratio(t, MLS{Latent: 2, Flat: true}, draw)
+		mls, _ := ratio(t, classic.MLS{Latent: 2, Flat: true}, draw)
 		t.Logf("sigma %.2f: auto %.3f +- %.3f, squared_l2 %.3f, mls %.3f of the oracle", sigma, auto, e, square, mls)
 		most := 1.06
 		if sigma == .03 {
@@ -225,7 +226,7 @@ func TestAutoElsewhere(t *testing.T) {
 			continue
 		}
 		auto, e := ratio(t, Auto{Latent: c.d}, c.draw)
-		mls, _ := ratio(t, MLS{Latent: c.d, Flat: true}, c.draw)
+		mls, _ := ratio(t, classic.MLS{Latent: c.d, Flat: true}, c.draw)
 		t.Logf("%-22s auto %.3f +- %.3f, mls %.3f of the oracle", c.name, auto, e, mls)
 		require.Less(t, auto, c.most+3*e, c.name)
 	}

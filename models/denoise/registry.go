@@ -7,6 +7,9 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/core"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 )
 
 // ChooseNeighbors as the Neighbors of Settings leaves them to [Select].
@@ -59,40 +62,40 @@ var registry = []struct {
 	{Description{"auto", "quadratic regression in tangent planes, K and ridge chosen by estimated risk; recommended", []string{"Loss"}}, newAuto},
 	{Description{"scqm", "the robust quadratic model, fitted to the neighbours", []string{"Loss", "Ridge", "Passes"}},
 		func(s Settings) (Method, error) {
-			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, LossFor: s.LossFor, Ridge: s.Ridge, Passes: s.Passes}, nil
+			return classic.SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, LossFor: s.LossFor, Ridge: s.Ridge, Passes: s.Passes}, nil
 		}},
 	{Description{"linear", "the same, kept flat: robust local principal components", []string{"Loss", "Passes"}},
 		func(s Settings) (Method, error) {
-			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, LossFor: s.LossFor, Passes: s.Passes, Linear: true}, nil
+			return classic.SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, LossFor: s.LossFor, Passes: s.Passes, Linear: true}, nil
 		}},
 	{Description{"sqmf", "scqm with the loss squared_l2", []string{"Ridge", "Passes"}},
 		func(s Settings) (Method, error) {
-			return SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: losses.SquaredL2(), Ridge: s.Ridge, Passes: s.Passes}, nil
+			return classic.SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: losses.SquaredL2(), Ridge: s.Ridge, Passes: s.Passes}, nil
 		}},
 	{Description{"lpca", "local principal components", nil},
-		func(s Settings) (Method, error) { return LPCA{s.Latent, s.Neighbors}, nil }},
+		func(s Settings) (Method, error) { return classic.LPCA{Latent: s.Latent, Neighbors: s.Neighbors}, nil }},
 	{Description{"pca", "principal axes of all rows, shrunk by the noise: no surface but a linear model", nil},
-		func(Settings) (Method, error) { return PCA{}, nil }},
+		func(Settings) (Method, error) { return principal.PCA{}, nil }},
 	{Description{"mls", "moving least squares", []string{"Degree", "Flat"}},
 		func(s Settings) (Method, error) {
-			return MLS{Latent: s.Latent, Neighbors: s.Neighbors, Degree: s.Degree, Flat: s.Flat}, nil
+			return classic.MLS{Latent: s.Latent, Neighbors: s.Neighbors, Degree: s.Degree, Flat: s.Flat}, nil
 		}},
 	{Description{"apss", "algebraic point set surfaces: spheres fitted to rows with normals, K chosen by estimated risk; d = D-1", nil}, newAPSS},
 	{Description{"sph", "spherelets", nil},
-		func(s Settings) (Method, error) { return SPH{s.Latent, s.Neighbors}, nil }},
+		func(s Settings) (Method, error) { return classic.SPH{Latent: s.Latent, Neighbors: s.Neighbors}, nil }},
 	{Description{"mfit", "putative manifolds", nil},
-		func(s Settings) (Method, error) { return MFIT{Latent: s.Latent, Neighbors: s.Neighbors}, nil }},
+		func(s Settings) (Method, error) { return classic.MFIT{Latent: s.Latent, Neighbors: s.Neighbors}, nil }},
 	{Description{"kde", "ridges of a kernel density", []string{"Width", "Local"}},
 		func(s Settings) (Method, error) {
-			return KDE{Latent: s.Latent, Neighbors: s.Neighbors, Width: s.Width, Local: s.Local}, nil
+			return classic.KDE{Latent: s.Latent, Neighbors: s.Neighbors, Width: s.Width, Local: s.Local}, nil
 		}},
 	{Description{"logkde", "ridges of the logarithm of a kernel density", []string{"Width", "Local"}},
 		func(s Settings) (Method, error) {
-			return KDE{Latent: s.Latent, Neighbors: s.Neighbors, Width: s.Width, Local: s.Local, Log: true}, nil
+			return classic.KDE{Latent: s.Latent, Neighbors: s.Neighbors, Width: s.Width, Local: s.Local, Log: true}, nil
 		}},
 	{Description{"qmf", "quadratic matrix factorization with a ridge", []string{"Ridge"}},
 		func(s Settings) (Method, error) {
-			return QMF{Latent: s.Latent, Neighbors: s.Neighbors, Lambda: s.Ridge}, nil
+			return classic.QMF{Latent: s.Latent, Neighbors: s.Neighbors, Lambda: s.Ridge}, nil
 		}},
 }
 
@@ -112,11 +115,13 @@ func newAuto(s Settings) (Method, error) {
 
 // ChoosesNeighbors tells whether the method of a name chooses the number of neighbours
 // where none is given.
-func ChoosesNeighbors(name string) bool { return name == Auto{}.Name() || name == APSS{}.Name() }
+func ChoosesNeighbors(name string) bool {
+	return name == Auto{}.Name() || name == classic.APSS{}.Name()
+}
 
 // newAPSS leaves the number of neighbours to Select unless it is given.
 func newAPSS(s Settings) (Method, error) {
-	m := APSS{Latent: s.Latent, Neighbors: s.Neighbors}
+	m := classic.APSS{Latent: s.Latent, Neighbors: s.Neighbors}
 	if s.Neighbors == 0 {
 		return Select{m}, nil
 	}
@@ -162,7 +167,7 @@ func construct(method func(Settings) (Method, error), s Settings) (Method, error
 		s.Latent = 1
 	}
 	m, err := method(s)
-	if _, free := m.(sized); err == nil && choose && free {
+	if _, free := m.(core.Sized); err == nil && choose && free {
 		m = Select{m}
 	}
 	if err == nil && chooseLatent {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -485,7 +486,7 @@ func BenchmarkRatios(b *testing.B) {
 				from := processorSeconds(b)
 				mean, e := ratio(b, Auto{Latent: c.d}, c.draw)
 				cpu := (processorSeconds(b) - from) / float64(*seeds)
-				mls, _ := ratio(b, MLS{Latent: c.d, Flat: true}, c.draw)
+				mls, _ := ratio(b, classic.MLS{Latent: c.d, Flat: true}, c.draw)
 				b.Logf("%-20s ratio %.4f +- %.4f cpu %.2f, mls %.4f", c.name, mean, e, cpu, mls)
 			}
 		})

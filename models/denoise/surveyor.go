@@ -8,6 +8,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -82,7 +83,7 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 
 // nearestOther is the distance of the nearest row fitted that is elsewhere.
 func (s *surveyor) nearestOther() float64 {
-	for _, f := range s.search.Find(s.cloud.index, s.x, 2) {
+	for _, f := range s.search.Find(s.cloud.Index, s.x, 2) {
 		if f.Distance > 0 {
 			return math.Sqrt(f.Distance)
 		}
@@ -92,8 +93,8 @@ func (s *surveyor) nearestOther() float64 {
 
 // look finds the rows around the denoised row.
 func (s *surveyor) look(neighbors int) bool {
-	k := min(max(neighbors, geometryRows*chart.Quadratics(s.d)), geometryMost, len(s.cloud.used))
-	return s.neighbors.at(s.cloud, &s.search, s.point, k)
+	k := min(max(neighbors, geometryRows*chart.Quadratics(s.d)), geometryMost, len(s.cloud.Used))
+	return s.neighbors.At(s.cloud, &s.search, s.point, k)
 }
 
 // faceWeights lowers the weights of neighbours that are on the other face of a crease, by their distances from the face that the point is on, with Tukey's loss
@@ -234,7 +235,7 @@ func (s *surveyor) bend(g *Geometry, i int) {
 		g.Curvature[i] = s.meanCurvature()
 		return
 	}
-	complement(s.normal, s.tangent)
+	core.Complement(s.normal, s.tangent)
 	copy(g.Normals[i*D:(i+1)*D], s.normal)
 	c.SecondForm(s.second, s.normal)
 	c.ToOrthonormal(s.second)
@@ -269,8 +270,8 @@ func (s *surveyor) meanCurvature() float64 {
 }
 
 func (d *Denoiser) reserveGeometry(x rows.Data, o Options) (*memory.Reservation, error) {
-	f := newFootprint(d.prepared.Method, d.prepared.Cloud.Data, o)
+	f := core.NewFootprint(d.prepared.Method, d.prepared.Cloud.Data, o)
 	f.K = max(f.K, geometryMost)
 	const edges = 2 * orientNeighbors // by three numbers
-	return f.reserve(d.prepared.Method, x, float64(x.N)*(2*float64(x.D)+8+3*edges)+f.workers())
+	return f.Reserve(d.prepared.Method, x, float64(x.N)*(2*float64(x.D)+8+3*edges)+f.Workers())
 }

@@ -58,7 +58,7 @@ func thinSample(n int) int { return n / thinShare }
 
 // measure implements charts.
 func (p *cloudCharts) measure(s setting) error {
-	list := p.cloud.some(thinSample(p.cloud.rows()))
+	list := p.cloud.Some(thinSample(p.cloud.Count()))
 	seen, _, err := p.measureSome(list, s)
 	p.about = make([]float64, aboutWidth*p.cloud.N)
 	for k, i := range list {

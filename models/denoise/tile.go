@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -149,9 +150,9 @@ func (t *Tile) probe(m int) probe {
 	D := t.columns
 	pr := probe{z: make([]float64, len(t.x)), x: slices.Clone(t.x)}
 	for i, g := range t.number {
-		rng := streamFrom(signStream, (uint64(m)*uint64(t.all)+uint64(g))*uint64(D))
+		rng := core.StreamFrom(core.SignStream, (uint64(m)*uint64(t.all)+uint64(g))*uint64(D))
 		for j := i * D; j < (i+1)*D; j++ {
-			pr.z[j] = randomSign(rng.Uint64())
+			pr.z[j] = core.RandomSign(rng.Uint64())
 			pr.x[j] += t.eps * pr.z[j]
 		}
 	}

@@ -3,6 +3,7 @@ package denoise
 import (
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -29,11 +30,11 @@ func KnownRows(m Method, tile, n, columns int, o Options) float64 {
 func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) float64 {
 	f := tileFootprint(m, n, columns, o)
 	row := f.D + 3 // with its number, its weight, and its trust
-	ofKnown, ofTile, ofTask := partCopies*row+f.D+indexWords, tileCopies*row+rowWords+mergeWords, f.workers()
+	ofKnown, ofTile, ofTask := partCopies*row+f.D+core.IndexWords, tileCopies*row+core.RowWords+core.MergeWords, f.Workers()
 	if _, auto := m.(Auto); auto {
 		probes := probesOf(float64(n))
 		chart := f.D*(2+f.Latent+f.Latent*(f.Latent+3)/2) + 2
-		ofKnown += partCopies*chart + f.D*placeCopies*(1+probes)/2 + (indexWords+3)*(2+probes) + (classWords(f.D)+lineWords(f.D))*(1+probes) + f.D + countWords
+		ofKnown += partCopies*chart + f.D*placeCopies*(1+probes)/2 + (core.IndexWords+3)*(2+probes) + (classWords(f.D)+lineWords(f.D))*(1+probes) + f.D + countWords
 		ofTile += tileCopies * chart
 		ofTask += compareNumbers(float64(tile), f.D, probes)
 		if comparesLinear(m, columns, o) { // rows as they came, and charts while those of rows held out are made
@@ -44,8 +45,8 @@ func TaskBytes(m Method, tile int, known float64, n, columns int, o Options) flo
 }
 
 // tileFootprint is that of work on rows, with a latent dimension of at least 1.
-func tileFootprint(m Method, n, columns int, o Options) footprint {
-	f := newFootprint(m, rows.Data{N: n, D: columns}, o)
+func tileFootprint(m Method, n, columns int, o Options) core.Footprint {
+	f := core.NewFootprint(m, rows.Data{N: n, D: columns}, o)
 	f.K = min(f.K, float64(n))
 	if f.Latent == 0 {
 		f.Latent = min(2, f.D)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -37,7 +38,7 @@ func (q *Queries) Rows() int { return len(q.number) }
 func (q *Queries) Result() ([]int, *Result) { return q.number, &q.result }
 
 // turned are the rows, or their coordinates on a plane, with their distances from that.
-func (q *Queries) turned(p *plane, threads int) (z rows.Data, off []float64, err error) {
+func (q *Queries) turned(p *principal.Plane, threads int) (z rows.Data, off []float64, err error) {
 	x := rows.Data{N: q.Rows(), D: q.columns, X: q.x}
 	if p == nil {
 		return x, nil, nil
@@ -45,8 +46,8 @@ func (q *Queries) turned(p *plane, threads int) (z rows.Data, off []float64, err
 	if p.D != q.columns {
 		return z, nil, fmt.Errorf("denoise: queries of %d columns for axes of %d: %w", q.columns, p.D, ErrInput)
 	}
-	z = rows.Data{N: x.N, D: p.r}
-	z.X, off = p.coordinates(x, par.Threads(threads))
+	z = rows.Data{N: x.N, D: p.R}
+	z.X, off = p.Coordinates(x, par.Threads(threads))
 	return z, off, nil
 }
 
@@ -54,8 +55,8 @@ func (q *Queries) turned(p *plane, threads int) (z rows.Data, off []float64, err
 // model of the nearest rows that of what it looks these up by.
 func (k *Task) bounds(q *Queries, z rows.Data) []lookup.Box {
 	boxes := []lookup.Box{q.bounds(z)}
-	if k.linear != nil && k.linear.neighbors > 0 {
-		boxes = append(boxes, q.bounds(rows.Data{N: z.N, D: z.D, X: k.plane.shrunk(z)}))
+	if k.linear != nil && k.linear.Neighbors > 0 {
+		boxes = append(boxes, q.bounds(rows.Data{N: z.N, D: z.D, X: k.plane.Shrunk(z)}))
 	}
 	return boxes
 }
@@ -104,11 +105,11 @@ func (k *Task) denoise(ctx context.Context, m Method, q *Queries, z rows.Data, o
 		}
 	}
 	left.N = len(list)
-	result, err := d.each(ctx, left, k.settings())
+	result, err := d.Each(ctx, left, k.settings())
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.Rows(), reach: result.need}
+	r := &Reply{Known: all.Rows(), reach: result.Need}
 	for l, i := range list {
 		if !result.Rows[l].Done {
 			r.Missed++
@@ -116,7 +117,7 @@ func (k *Task) denoise(ctx context.Context, m Method, q *Queries, z rows.Data, o
 		}
 		dst, on := q.result.X[i*q.columns:(i+1)*q.columns], result.X[l*z.D:(l+1)*z.D]
 		if k.plane != nil {
-			k.plane.leave(dst, on, off[i], &result.Rows[l])
+			k.plane.Leave(dst, on, off[i], &result.Rows[l])
 		} else {
 			copy(dst, on)
 		}

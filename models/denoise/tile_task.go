@@ -6,7 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -63,12 +66,12 @@ type Task struct {
 	neighbors int
 	some      int // bounds the rows that the task is for; 0 is for all
 
-	plane      *plane       // of actTurn, and of queries that are turned before all else
-	linear     *PCA         // in place of the method, without its plane
-	keep       bool         // what actTurn turns
-	noise      heldNoise    // of actHoldOut and actJudge
-	gain       []float64    // of the linear model that actJudge compares with
-	auto       autoSettings // what auto has found so far
+	plane      *principal.Plane // of actTurn, and of queries that are turned before all else
+	linear     *principal.PCA   // in place of the method, without its plane
+	keep       bool             // what actTurn turns
+	noise      heldNoise        // of actHoldOut and actJudge
+	gain       []float64        // of the linear model that actJudge compares with
+	auto       autoSettings     // what auto has found so far
 	order      order
 	candidates []candidate
 	probes     int
@@ -199,7 +202,7 @@ func (k *Task) targets(t *Tile) (list, place []int) {
 	for i, g := range t.number {
 		at := g
 		if k.some > 0 {
-			at = placeAmongSome(g, t.all, k.some)
+			at = core.PlaceAmongSome(g, t.all, k.some)
 		}
 		if at >= 0 && k.order.of.place(at) >= 0 && !t.done[i] {
 			list, place = append(list, i), append(place, at)
@@ -223,12 +226,12 @@ func within(t, all *Tile, list []int) []int {
 
 // cloud is the cloud of the rows that a task knows.
 func (k *Task) cloud(all *Tile) *Cloud {
-	c := &Cloud{Data: rows.Data{N: all.Rows(), D: all.columns, X: all.x, Weights: all.weight}, number: all.number, others: all.all - all.Rows()}
-	c.used = make([]int, all.Rows())
-	for i := range c.used {
-		c.used[i] = i
+	c := &Cloud{Data: rows.Data{N: all.Rows(), D: all.columns, X: all.x, Weights: all.weight}, Number: all.number, Others: all.all - all.Rows()}
+	c.Used = make([]int, all.Rows())
+	for i := range c.Used {
+		c.Used[i] = i
 	}
-	c.index = k.index(all, field{rowsThemselves, true})
+	c.Index = k.index(all, field{rowsThemselves, true})
 	return c
 }
 
@@ -386,20 +389,20 @@ func (k *Task) trial(ctx context.Context, m Method, t *Tile, parts []*Tile) (*Re
 	}
 	all := union(t.columns, k.all, parts)
 	x := t.take(list, false)
-	local, ok := m.(SCQM)
+	local, ok := m.(classic.SCQM)
 	if !ok {
 		return nil, fmt.Errorf("denoise: %s has no loss to make: %w", m.Name(), ErrInput)
 	}
-	d, err := k.denoiser(ctx, local.trial(), all)
+	d, err := k.denoiser(ctx, local.Trial(), all)
 	if err != nil {
 		return nil, err
 	}
 	d.Number = x.number
-	result, err := d.each(ctx, rows.Data{N: x.Rows(), D: x.columns, X: x.x}, k.settings())
+	result, err := d.Each(ctx, rows.Data{N: x.Rows(), D: x.columns, X: x.x}, k.settings())
 	if err != nil {
 		return nil, err
 	}
-	r := &Reply{Known: all.Rows(), reach: result.need}
+	r := &Reply{Known: all.Rows(), reach: result.Need}
 	missed := make([]bool, len(list))
 	for l, row := range result.Rows {
 		if missed[l] = !row.Done; missed[l] {
@@ -425,23 +428,23 @@ func (k *Task) settings() Options {
 }
 
 // denoiser is a method made ready for the rows that a task knows.
-func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Prepared, error) {
+func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*core.Prepared, error) {
 	c := k.cloud(all)
 	if auto, ok := m.(Auto); ok {
-		size, err := auto.Size(c.rows(), c.D)
+		size, err := auto.Size(c.Count(), c.D)
 		a := &autoFit{autoSettings: k.auto, cloud: c, about: all.about, charts: all.charts}
 		f := field{rowsThemselves, false}
 		a.places = places{y: all.values(f), index: k.index(all, f), trust: all.trusted(f)}
-		a.places.divide(c, a.every(&a.setting, c.rows()))
+		a.places.divide(c, a.every(&a.setting, c.Count()))
 		a.countCharts()
-		return &Prepared{Method: auto, Cloud: c, Fitted: a, Size: size}, err
+		return &core.Prepared{Method: auto, Cloud: c, Fitted: a, Size: size}, err
 	}
-	if l, ok := m.(PCA); ok && l.neighbors > 0 {
-		size, err := l.Size(c.rows(), c.D)
-		l.plane = k.plane
-		return &Prepared{Method: l, Cloud: c, Fitted: l.nearRows(c, k.index(all, placeField)), Size: size}, err
+	if l, ok := m.(principal.PCA); ok && l.Neighbors > 0 {
+		size, err := l.Size(c.Count(), c.D)
+		l.Plane = k.plane
+		return &core.Prepared{Method: l, Cloud: c, Fitted: l.NearRows(c, k.index(all, placeField)), Size: size}, err
 	}
-	if s, ok := m.(SCQM); ok && s.LossFor != nil {
+	if s, ok := m.(classic.SCQM); ok && s.LossFor != nil {
 		var err error
 		if s.Loss, err = s.LossFor(k.distances); err != nil {
 			return nil, err
@@ -449,7 +452,7 @@ func (k *Task) denoiser(ctx context.Context, m Method, all *Tile) (*Prepared, er
 		s.LossFor = nil
 		m = s
 	}
-	return prepare(ctx, onPlane(m, k.plane), c, k.settings())
+	return core.Prepare(ctx, onPlane(m, k.plane), c, k.settings())
 }
 
 // reach estimates the distance of the neighbours of most rows, from above: by the
@@ -466,7 +469,7 @@ func (t *Tile) reach(k *Task) float64 {
 	near := lookup.NewScan(v, D, all)
 	far := make([]float64, 0, looks)
 	for l := range min(looks, t.Rows()) {
-		i := someRow(l, t.Rows(), min(looks, t.Rows()))
+		i := core.SomeRow(l, t.Rows(), min(looks, t.Rows()))
 		found := s.Find(near, v[i*D:(i+1)*D], k.neighbors)
 		far = append(far, math.Sqrt(found[len(found)-1].Distance))
 	}

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 )
 
 // tileFormat is the version of what tiles, queries, tasks and replies are encoded as.
@@ -252,80 +254,17 @@ func (w settingWire) setting() setting {
 	}
 }
 
-// planeWire is a [plane], or what denoising along it needs, as it is encoded; without centre there is
-// none.
-type planeWire struct {
-	R                  int
-	Centre, Axes, Gain numbers
-	Noise, Reach       float64
-	Bend               *bendWire
-}
-
-// bendWire is a [planeBend] as it is encoded.
-type bendWire struct {
-	First                  int
-	Low, Up, Factors, Axes numbers
-}
-
-func (p *plane) wire() planeWire {
-	if p == nil {
-		return planeWire{}
+// checkPlane checks a plane, and the linear model along its axes.
+func checkPlane(p *principal.Plane, l *principal.PCA) error {
+	if p != nil {
+		if err := p.Check(); err != nil {
+			return err
+		}
 	}
-	w := planeWire{R: p.r, Centre: p.centre, Axes: p.axes, Gain: p.gain, Noise: p.noise, Reach: p.reach}
-	if b := p.bend; b != nil {
-		w.Bend = &bendWire{b.first, b.low, b.up, b.factors, b.axes}
+	if l != nil && (p == nil || l.Neighbors > 0 && len(l.Signal) != p.R) {
+		return fmt.Errorf("denoise: %d variances for a linear model of other axes: %w", len(l.Signal), ErrInput)
 	}
-	return w
-}
-
-func (w *bendWire) bend(r, D int) (*planeBend, error) {
-	if w == nil {
-		return nil, nil
-	}
-	rank := len(w.Axes) / D
-	if w.First < 1 || w.First > min(r, bendAxes) || len(w.Low) != r || len(w.Up) != r || rank > mostBends || len(w.Axes) != rank*D || len(w.Factors) != rank*bendFunctions(r, w.First) {
-		return nil, fmt.Errorf("denoise: %d factors of %d coordinates for the bend of a plane of %d axes: %w", len(w.Factors), w.First, r, ErrInput)
-	}
-	return &planeBend{first: w.First, low: w.Low, up: w.Up, factors: w.Factors, axes: w.Axes}, nil
-}
-
-func (w planeWire) plane() (*plane, error) {
-	D := len(w.Centre)
-	if D == 0 {
-		return nil, nil
-	}
-	if w.R < 1 || w.R > D || len(w.Axes) != w.R*D || len(w.Gain) != w.R {
-		return nil, fmt.Errorf("denoise: %d numbers for %d principal axes of rows of %d columns: %w", len(w.Axes), w.R, D, ErrInput)
-	}
-	b, err := w.Bend.bend(w.R, D)
-	if err != nil {
-		return nil, err
-	}
-	return &plane{D: D, r: w.R, centre: w.Centre, axes: w.Axes, gain: w.Gain, noise: w.Noise, reach: w.Reach, bend: b}, nil
-}
-
-// linearWire is a linear model of the nearest rows, or of all, but for its plane; without Is there is none.
-type linearWire struct {
-	Is                 bool
-	Instead, Neighbors int
-	Signal             numbers
-}
-
-func (m *PCA) wire() linearWire {
-	if m == nil {
-		return linearWire{}
-	}
-	return linearWire{true, m.instead, m.neighbors, m.signal}
-}
-
-func (w linearWire) linear(p *plane) (*PCA, error) {
-	if !w.Is {
-		return nil, nil
-	}
-	if p == nil || w.Neighbors > 0 && len(w.Signal) != p.r {
-		return nil, fmt.Errorf("denoise: %d variances for a linear model of other axes: %w", len(w.Signal), ErrInput)
-	}
-	return &PCA{instead: w.Instead, neighbors: w.Neighbors, signal: w.Signal}, nil
+	return nil
 }
 
 // taskWire is a [Task] as it is encoded.
@@ -342,8 +281,8 @@ type taskWire struct {
 
 	Neighbors, Some int
 	Part, Parts     int
-	Plane           planeWire
-	Linear          linearWire
+	Plane           *principal.Plane
+	Linear          *principal.PCA
 	KeepRows        bool
 	Noise           float64
 	Gain            numbers
@@ -369,8 +308,8 @@ type taskWire struct {
 func (k *Task) MarshalBinary() ([]byte, error) {
 	w := taskWire{
 		Tile: k.Tile, Queries: k.Queries, Sources: k.Sources, Act: k.act, First: k.first, All: k.all, Dropped: k.dropped,
-		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Part: k.order.of.at, Parts: k.order.of.many, Plane: k.plane.wire(),
-		Linear: k.linear.wire(), KeepRows: k.keep, Noise: float64(k.noise), Gain: k.gain,
+		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Part: k.order.of.at, Parts: k.order.of.many, Plane: k.plane,
+		Linear: k.linear, KeepRows: k.keep, Noise: float64(k.noise), Gain: k.gain,
 		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
 		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
 		Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
@@ -390,18 +329,13 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 	if len(w.Sizes) != len(w.Ridges) {
 		return fmt.Errorf("denoise: a task with %d numbers of neighbours and %d ridges: %w", len(w.Sizes), len(w.Ridges), ErrInput)
 	}
-	p, err := w.Plane.plane()
-	if err != nil {
-		return err
-	}
-	l, err := w.Linear.linear(p)
-	if err != nil {
+	if err := checkPlane(w.Plane, w.Linear); err != nil {
 		return err
 	}
 	*k = Task{
 		Tile: w.Tile, Queries: w.Queries, Sources: w.Sources, act: w.Act, first: w.First, all: w.All, dropped: w.Dropped,
-		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: p,
-		linear: l, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
+		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: w.Plane,
+		linear: w.Linear, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OrderSetting.setting()},
 		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
@@ -440,8 +374,8 @@ func (r *Reply) UnmarshalBinary(b []byte) error {
 // tileFitWire is a [TileFit] as it is encoded.
 type tileFitWire struct {
 	N, D                int
-	Plane               planeWire
-	Linear              linearWire
+	Plane               *principal.Plane
+	Linear              *principal.PCA
 	Note                string
 	Fields              []field
 	Bounds              [][]lookup.Box
@@ -456,7 +390,7 @@ type tileFitWire struct {
 // MarshalBinary encodes the fit, without its method and the tiles.
 func (f *TileFit) MarshalBinary() ([]byte, error) {
 	w := tileFitWire{
-		N: f.n, D: f.D, Plane: f.plane.wire(), Linear: f.linear.wire(), Note: f.note, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
+		N: f.n, D: f.D, Plane: f.plane, Linear: f.linear, Note: f.note, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
 		Setting: f.auto.setting.wire(), Distances: f.distances, Halo: f.halo, Report: *f.report,
 	}
 	for _, of := range []field{rowField, placeField} {
@@ -476,25 +410,20 @@ func LoadTileFit(b []byte, m Method) (*TileFit, error) {
 	if len(w.Fields) != len(w.Bounds) {
 		return nil, fmt.Errorf("denoise: a fit to tiles with bounds of %d fields of %d: %w", len(w.Bounds), len(w.Fields), ErrInput)
 	}
-	p, err := w.Plane.plane()
-	if err != nil {
+	if err := checkPlane(w.Plane, w.Linear); err != nil {
 		return nil, err
 	}
-	l, err := w.Linear.linear(p)
-	if err != nil {
-		return nil, err
-	}
-	if l != nil {
-		m = *l
+	if w.Linear != nil {
+		m = *w.Linear
 	}
 	f := &TileFit{tiling{
-		method: m, n: w.N, D: w.D, plane: p, linear: l, note: w.Note, bounds: map[field][]lookup.Box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
+		method: m, n: w.N, D: w.D, plane: w.Plane, linear: w.Linear, note: w.Note, bounds: map[field][]lookup.Box{}, distances: w.Distances, halo: w.Halo, report: &w.Report,
 		auto: autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 	}}
 	for k, of := range w.Fields {
 		f.bounds[of] = w.Bounds[k]
 	}
-	if s, ok := m.(SCQM); ok && s.LossFor != nil {
+	if s, ok := m.(classic.SCQM); ok && s.LossFor != nil {
 		return f, f.takeLoss(s)
 	}
 	return f, nil

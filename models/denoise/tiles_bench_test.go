@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/scqm/scqm/models/denoise/classic"
 )
 
 // BenchmarkTiles compares the processor time of tiles with that of one cloud: 0 tiles are
@@ -15,7 +17,7 @@ func BenchmarkTiles(b *testing.B) {
 	for _, c := range []struct {
 		m Method
 		n int
-	}{{LPCA{Latent: 2}, 20000}, {MLS{Latent: 2}, 20000}, {SCQM{Latent: 2}, 6000}, {Auto{Latent: 2}, 6000}} {
+	}{{classic.LPCA{Latent: 2}, 20000}, {classic.MLS{Latent: 2}, 20000}, {classic.SCQM{Latent: 2}, 6000}, {Auto{Latent: 2}, 6000}} {
 		s := sphereSample(1, c.n, .03)
 		for _, tiles := range []int{0, 1, 4, 16, 64} {
 			b.Run(fmt.Sprintf("%s/%d", c.m.Name(), tiles), func(b *testing.B) {

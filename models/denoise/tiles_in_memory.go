@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -98,11 +99,11 @@ func InTiles(ctx context.Context, m Method, x, queries rows.Data, tiles int, how
 	}
 	queries.Weights = nil
 	for _, of := range []rows.Data{x, queries} {
-		if err := checkRows(of); err != nil {
+		if err := core.CheckRows(of); err != nil {
 			return nil, nil, err
 		}
 	}
-	if err := o.check(queries.D, x.D); err != nil {
+	if err := o.Check(queries.D, x.D); err != nil {
 		return nil, nil, err
 	}
 	e, err := newMemoryEngine(m, x, queries, tiles)
@@ -130,7 +131,7 @@ type memoryEngine struct {
 func newMemoryEngine(m Method, x, queries rows.Data, tiles int) (*memoryEngine, error) {
 	sample := rows.Data{N: min(x.N, cellSample), D: x.D}
 	for k := range sample.N {
-		sample.X = append(sample.X, x.Row(someRow(k, x.N, sample.N))...)
+		sample.X = append(sample.X, x.Row(core.SomeRow(k, x.N, sample.N))...)
 	}
 	e := &memoryEngine{method: m, columns: x.D}
 	cut := NewPartition(sample, tiles)

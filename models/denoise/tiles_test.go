@@ -13,7 +13,10 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -61,11 +64,11 @@ var tileKinds = []string{"plain", "ties", "outliers", "gap"}
 func tileMethod(name string, d int) Method {
 	switch name {
 	case "lpca":
-		return LPCA{Latent: d, Neighbors: 8}
+		return classic.LPCA{Latent: d, Neighbors: 8}
 	case "mls":
-		return MLS{Latent: d, Neighbors: 9}
+		return classic.MLS{Latent: d, Neighbors: 9}
 	case "scqm":
-		return SCQM{Latent: d, Neighbors: 9, Steps: 20, LossFor: func(far []float64) (framework.Loss, error) {
+		return classic.SCQM{Latent: d, Neighbors: 9, Steps: 20, LossFor: func(far []float64) (framework.Loss, error) {
 			return losses.Huber(losses.DefaultHuberDelta(far))
 		}}
 	}
@@ -185,7 +188,7 @@ func TestDrillTiles(t *testing.T) {
 				o.Axes *= c.IntN(2)
 			}
 			if name == "scqm" { // huber's threshold is of columns
-				m = SCQM{Latent: 2, Neighbors: 9, Steps: 20, Loss: losses.L2()}
+				m = classic.SCQM{Latent: 2, Neighbors: 9, Steps: 20, Loss: losses.L2()}
 			}
 		}
 		want, err := wholeCloud(m, x, o)
@@ -214,16 +217,16 @@ func TestDrillTiles(t *testing.T) {
 // TestDraw: axes are found by the rows that one cloud finds them by, some of many.
 func TestDraw(t *testing.T) {
 	rng := drill.Rand(t, "draw", 0)
-	x := rows.Data{N: planeRows + 9000, D: 2}
+	x := rows.Data{N: principal.PlaneRows + 9000, D: 2}
 	for range x.N {
 		x.X = append(x.X, math.Round(1e4*rng.NormFloat64()), math.Round(1e4*rng.NormFloat64()))
 		x.Weights = append(x.Weights, float64(rng.IntN(50)))
 	}
-	want := planeSample(usedRows(x))
-	require.Equal(t, planeRows, want.N)
-	e, err := newMemoryEngine(LPCA{Latent: 1}, x, x, 3)
+	want := principal.PlaneSample(x)
+	require.Equal(t, principal.PlaneRows, want.N)
+	e, err := newMemoryEngine(classic.LPCA{Latent: 1}, x, x, 3)
 	require.NoError(t, err)
-	f := tiling{ctx: context.Background(), method: LPCA{Latent: 1}, engine: wireEngine{e}, D: 2, report: &TilingReport{}}
+	f := tiling{ctx: context.Background(), method: classic.LPCA{Latent: 1}, engine: wireEngine{e}, D: 2, report: &TilingReport{}}
 	require.NoError(t, f.survey())
 	got, err := f.draw()
 	require.NoError(t, err)
@@ -251,7 +254,7 @@ func TestTilesAlongAxes(t *testing.T) {
 		y.Row(i)[i] += 4
 	}
 	copy(x.Row(7), x.Row(3))
-	for _, m := range []Method{PCA{}, LPCA{Latent: 2, Neighbors: 12}, SCQM{Latent: 2, Neighbors: 12}, MLS{Latent: 2, Neighbors: 12}} {
+	for _, m := range []Method{principal.PCA{}, classic.LPCA{Latent: 2, Neighbors: 12}, classic.SCQM{Latent: 2, Neighbors: 12}, classic.MLS{Latent: 2, Neighbors: 12}} {
 		d, err := Fit(context.Background(), m, x, Options{})
 		require.NoError(t, err)
 		require.Positive(t, d.Axes())
@@ -265,7 +268,7 @@ func TestTilesAlongAxes(t *testing.T) {
 		}
 	}
 	line := rows.Data{N: 4, D: 1, X: []float64{0, 1, 2, 4}}
-	_, _, err := inTiles(PCA{}, line, 2, -1, Options{})
+	_, _, err := inTiles(principal.PCA{}, line, 2, -1, Options{})
 	require.NoError(t, err)
 }
 
@@ -274,7 +277,7 @@ func TestTilesAlongAxes(t *testing.T) {
 func TestCertificate(t *testing.T) {
 	rng := drill.Rand(t, "certificate", 0)
 	x := tileCloud("plain", 400, 3, rng)
-	m := MLS{Latent: 2, Neighbors: 10}
+	m := classic.MLS{Latent: 2, Neighbors: 10}
 	want, err := wholeCloud(m, x, Options{})
 	require.NoError(t, err)
 	e, err := newMemoryEngine(m, x, x, 6)
@@ -290,9 +293,9 @@ func TestCertificate(t *testing.T) {
 		}
 		// Without the certificate:
 		all := union(3, x.N, parts)
-		d, err := prepare(context.Background(), m, &Cloud{Data: rows.Data{N: all.Rows(), D: 3, X: all.x}, index: lookup.NewScan(all.x, 3, upTo(all.Rows())), used: upTo(all.Rows())}, Options{})
+		d, err := core.Prepare(context.Background(), m, &Cloud{Data: rows.Data{N: all.Rows(), D: 3, X: all.x}, Index: lookup.NewScan(all.x, 3, upTo(all.Rows())), Used: upTo(all.Rows())}, Options{})
 		require.NoError(t, err)
-		trusting, err := d.denoise(context.Background(), rows.Data{N: len(q.number), D: 3, X: q.x}, Options{})
+		trusting, err := d.Denoise(context.Background(), rows.Data{N: len(q.number), D: 3, X: q.x}, Options{})
 		require.NoError(t, err)
 		_, err = task.DoQueries(context.Background(), m, q, parts)
 		require.NoError(t, err)
@@ -345,14 +348,14 @@ func TestTies(t *testing.T) {
 
 // TestStreamFrom: skipping numbers gives those that come after them.
 func TestStreamFrom(t *testing.T) {
-	for _, stream := range []uint64{signStream, heldStream} {
-		all := rand.NewPCG(perturbationSeed, stream)
+	for _, stream := range []uint64{core.SignStream, core.HeldStream} {
+		all := rand.NewPCG(core.PerturbationSeed, stream)
 		for k := range uint64(300) {
-			require.Equal(t, streamFrom(stream, k).Uint64(), all.Uint64())
+			require.Equal(t, core.StreamFrom(stream, k).Uint64(), all.Uint64())
 		}
 	}
-	require.Equal(t, streamFrom(signStream, 1<<62).Uint64(), streamFrom(signStream, 1<<62).Uint64())
-	require.NotEqual(t, streamFrom(signStream, 9).Uint64(), streamFrom(heldStream, 9).Uint64())
+	require.Equal(t, core.StreamFrom(core.SignStream, 1<<62).Uint64(), core.StreamFrom(core.SignStream, 1<<62).Uint64())
+	require.NotEqual(t, core.StreamFrom(core.SignStream, 9).Uint64(), core.StreamFrom(core.HeldStream, 9).Uint64())
 }
 
 // TestTilesRefuse: what takes all rows at once is one clear error.
@@ -367,14 +370,14 @@ func TestTilesRefuse(t *testing.T) {
 		tiles int
 		want  string
 	}{
-		{KDE{Latent: 2}, x, Tiling{}, Options{}, 2, "every kernel"},
-		{MFIT{Latent: 2}, x, Tiling{}, Options{}, 2, "tangent planes"},
-		{Select{MLS{Latent: 2}}, x, Tiling{}, Options{}, 2, "give a number"},
-		{LPCA{Latent: 2}, x, Tiling{}, Options{Share: .5}, 2, "share"},
-		{LPCA{Latent: 2}, x, Tiling{Halo: math.NaN()}, Options{}, 2, "halo"},
-		{LPCA{Latent: 2}, x, Tiling{}, Options{}, 0, "tiles"},
-		{LPCA{Latent: 1}, huge, Tiling{}, Options{}, 2, "rescale"},
-		{LPCA{Latent: 4}, x, Tiling{}, Options{}, 2, "latent dimension"},
+		{classic.KDE{Latent: 2}, x, Tiling{}, Options{}, 2, "every kernel"},
+		{classic.MFIT{Latent: 2}, x, Tiling{}, Options{}, 2, "tangent planes"},
+		{Select{classic.MLS{Latent: 2}}, x, Tiling{}, Options{}, 2, "give a number"},
+		{classic.LPCA{Latent: 2}, x, Tiling{}, Options{Share: .5}, 2, "share"},
+		{classic.LPCA{Latent: 2}, x, Tiling{Halo: math.NaN()}, Options{}, 2, "halo"},
+		{classic.LPCA{Latent: 2}, x, Tiling{}, Options{}, 0, "tiles"},
+		{classic.LPCA{Latent: 1}, huge, Tiling{}, Options{}, 2, "rescale"},
+		{classic.LPCA{Latent: 4}, x, Tiling{}, Options{}, 2, "latent dimension"},
 	} {
 		_, _, err := InTiles(context.Background(), c.m, c.x, c.x, c.tiles, c.how, c.o)
 		require.ErrorIs(t, err, ErrInput, c.want)

@@ -6,7 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -79,7 +82,7 @@ func FitTiles(ctx context.Context, m Method, e TileEngine, how Tiling, o Options
 func (f *TileFit) Method() Method { return f.method }
 
 // Latent is that of [Denoiser.Latent].
-func (f *TileFit) Latent() int { return latentOf(onPlane(f.method, f.plane)) }
+func (f *TileFit) Latent() int { return core.LatentOf(onPlane(f.method, f.plane)) }
 
 // Note says why the method is not the one asked for; it is empty where it is.
 func (f *TileFit) Note() string { return f.note }
@@ -90,7 +93,7 @@ func (f *TileFit) Axes() int {
 	if f.plane == nil {
 		return 0
 	}
-	return f.plane.r
+	return f.plane.R
 }
 
 // Report says what all passes so far have cost.
@@ -105,7 +108,7 @@ func (f *TileFit) Denoise(ctx context.Context, e TileEngine, o Options) error {
 		return err
 	}
 	if e.Columns() != f.columns() {
-		return o.check(e.Columns(), f.columns())
+		return o.Check(e.Columns(), f.columns())
 	}
 	return f.denoise()
 }
@@ -120,9 +123,9 @@ type tiling struct {
 	report *TilingReport
 
 	n, D      int // rows of positive weight, and columns, or coordinates on the plane
-	plane     *plane
-	rival     *linearModel // that charts are compared with
-	linear    *PCA         // the method where that is better, without its plane
+	plane     *principal.Plane
+	rival     *principal.Linear // that charts are compared with
+	linear    *principal.PCA    // the method where that is better, without its plane
 	note      string
 	bounds    map[field][]lookup.Box
 	auto      autoSettings
@@ -135,14 +138,14 @@ type tiling struct {
 func (t *tiling) check() error {
 	why := ""
 	switch m := t.method.(type) {
-	case LPCA, MLS, SPH, QMF, SCQM, PCA, Auto:
+	case classic.LPCA, classic.MLS, classic.SPH, classic.QMF, classic.SCQM, principal.PCA, Auto:
 	case SelectDimension:
 		why = fmt.Sprintf("%s: the dimension is chosen by fits to all rows and to moved ones; give it", m.Name())
 	case Select:
 		why = fmt.Sprintf("%s: a number of neighbours is chosen by fits to all rows and to moved ones; give a number", m.Name())
-	case MFIT:
+	case classic.MFIT:
 		why = "mfit: the tangent planes of all neighbours have neighbours of their own, which tiles do not follow; choose auto or mls"
-	case KDE:
+	case classic.KDE:
 		why = m.Name() + ": every kernel reaches rows far away; choose auto or mls"
 	default:
 		why = m.Name() + ": a method that tiles do not know may look at all rows"
@@ -156,7 +159,7 @@ func (t *tiling) check() error {
 	if math.IsNaN(t.halo) {
 		return fmt.Errorf("denoise: in tiles: halo is NaN, want a number: %w", ErrInput)
 	}
-	return t.o.check(t.D, t.D)
+	return t.o.Check(t.D, t.D)
 }
 
 // each makes a task for every tile that has rows of the field.
@@ -208,7 +211,7 @@ func (t *tiling) survey() error {
 
 // checkSpan refuses rows that would take another unit.
 func (t *tiling) checkSpan() error {
-	if size := t.whole(rowField).Width(); size > maxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
+	if size := t.whole(rowField).Width(); size > core.MaxSpan || rows.UnitOf(size) != 1 || rows.UnitOf(size/2) != 1 {
 		return fmt.Errorf("denoise: in tiles: the rows span %.2g, beyond what tiles work with; rescale them: %w", size, ErrInput)
 	}
 	return nil
@@ -245,7 +248,7 @@ func (t *tiling) choose() error {
 	switch m := t.method.(type) {
 	case Auto:
 		return t.chooseCharts(m)
-	case SCQM:
+	case classic.SCQM:
 		if m.LossFor != nil {
 			return t.makeLoss(m)
 		}
@@ -277,13 +280,13 @@ func (t *tiling) chooseCharts(m Auto) error {
 }
 
 // makeLoss makes the loss as [SCQM] does by rows of a cloud.
-func (t *tiling) makeLoss(m SCQM) error {
+func (t *tiling) makeLoss(m classic.SCQM) error {
 	K, err := m.Size(t.n, t.D)
 	if err != nil {
 		return err
 	}
-	far := make([]float64, min(t.n, residualRows))
-	err = t.pass(&Task{act: actTrial, some: residualRows}, []field{rowField}, []int{K + 1}, func(r *Reply) {
+	far := make([]float64, min(t.n, classic.ResidualRows))
+	err = t.pass(&Task{act: actTrial, some: classic.ResidualRows}, []field{rowField}, []int{K + 1}, func(r *Reply) {
 		for l, k := range r.place {
 			far[k] = r.values[l]
 		}
@@ -300,7 +303,7 @@ func (t *tiling) makeLoss(m SCQM) error {
 }
 
 // takeLoss makes the loss of the distances found.
-func (t *tiling) takeLoss(m SCQM) error {
+func (t *tiling) takeLoss(m classic.SCQM) error {
 	loss, err := m.LossFor(t.distances)
 	m.Loss, m.LossFor = loss, nil
 	t.method = m
@@ -428,8 +431,8 @@ func (t *tiling) denoise() error {
 		K = max(K, s.blended())
 	}
 	near := []int{max(K, t.o.Average) + 1}
-	if t.linear != nil && t.linear.neighbors > 0 {
-		fields, near = append(fields, placeField), append(near, t.linear.neighbors+1)
+	if t.linear != nil && t.linear.Neighbors > 0 {
+		fields, near = append(fields, placeField), append(near, t.linear.Neighbors+1)
 	}
 	return t.pass(k, fields, near, func(*Reply) {})
 }

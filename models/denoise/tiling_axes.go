@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -28,8 +30,8 @@ func (t *tiling) findAxes() error {
 	switch {
 	case err != nil:
 		return err
-	case l != nil && l.plain(p):
-		return t.takeLinear(l, l.why(latentOf(t.method), "more than ", l.bent))
+	case l != nil && l.Plain(p):
+		return t.takeLinear(l, l.Why(core.LatentOf(t.method), "more than ", l.Bent))
 	case p == nil:
 		return nil
 	}
@@ -39,13 +41,13 @@ func (t *tiling) findAxes() error {
 
 // turn takes the coordinates of all rows on a plane for these, and keeps them where that is asked for. Rows that
 // were kept before are turned as they came.
-func (t *tiling) turn(p *plane, keep bool) error {
+func (t *tiling) turn(p *principal.Plane, keep bool) error {
 	tasks := t.each(func(k int) *Task { return &Task{Tile: k, act: actTurn, plane: p, keep: keep, Threads: t.o.Threads} })
 	replies, err := t.engine.Run(t.ctx, tasks)
 	if err != nil {
 		return err
 	}
-	t.plane, t.D = p, p.r
+	t.plane, t.D = p, p.R
 	t.bounds = map[field][]lookup.Box{rowField: t.boxes(tasks, replies)}
 	return t.checkSpan()
 }
@@ -63,17 +65,17 @@ func (t *tiling) boxes(tasks []*Task, replies []*Reply) []lookup.Box {
 }
 
 // takeLinear takes a linear model in place of charts, and says why.
-func (t *tiling) takeLinear(l *linearModel, why string) error {
-	m := l.method(latentOf(t.method))
+func (t *tiling) takeLinear(l *principal.Linear, why string) error {
+	m := l.Method(core.LatentOf(t.method))
 	t.forgetProbes()
-	if err := t.turn(l.plane, false); err != nil {
+	if err := t.turn(l.Plane, false); err != nil {
 		return err
 	}
 	t.method, t.linear, t.note = m, &m, why
-	if m.neighbors == 0 {
+	if m.Neighbors == 0 {
 		return nil
 	}
-	tasks := t.each(func(k int) *Task { return &Task{Tile: k, act: actShrink, plane: l.plane} })
+	tasks := t.each(func(k int) *Task { return &Task{Tile: k, act: actShrink, plane: l.Plane} })
 	replies, err := t.engine.Run(t.ctx, tasks)
 	if err == nil {
 		t.bounds[placeField] = t.boxes(tasks, replies)
@@ -83,9 +85,9 @@ func (t *tiling) takeLinear(l *linearModel, why string) error {
 
 // draw gathers the rows that axes are found by, as [planeSample] takes them.
 func (t *tiling) draw() (rows.Data, error) {
-	n, D := min(t.n, planeRows), t.D
+	n, D := min(t.n, principal.PlaneRows), t.D
 	x := rows.Data{N: n, D: D, X: make([]float64, n*D), Weights: make([]float64, n)}
-	replies, err := t.engine.Run(t.ctx, t.each(func(k int) *Task { return &Task{Tile: k, act: actDraw, some: planeRows} }))
+	replies, err := t.engine.Run(t.ctx, t.each(func(k int) *Task { return &Task{Tile: k, act: actDraw, some: principal.PlaneRows} }))
 	if err != nil {
 		return x, err
 	}
@@ -103,7 +105,7 @@ func (t *tiling) draw() (rows.Data, error) {
 func (k *Task) draw(t *Tile) *Reply {
 	r := &Reply{}
 	for i, g := range t.number {
-		at := placeAmongSome(g, t.all, k.some)
+		at := core.PlaceAmongSome(g, t.all, k.some)
 		if at < 0 {
 			continue
 		}
@@ -127,19 +129,19 @@ func (k *Task) turn(t *Tile) (*Reply, error) {
 	if p == nil || p.D != t.columns {
 		return nil, fmt.Errorf("denoise: a tile of %d columns is turned by axes of others: %w", t.columns, ErrInput)
 	}
-	z, _ := p.coordinates(rows.Data{N: t.Rows(), D: t.columns, X: t.x}, par.Threads(k.Threads))
+	z, _ := p.Coordinates(rows.Data{N: t.Rows(), D: t.columns, X: t.x}, par.Threads(k.Threads))
 	if k.keep {
 		t.keep()
 	}
-	t.x, t.columns = z, p.r
+	t.x, t.columns = z, p.R
 	return &Reply{bounds: []lookup.Box{t.bounds(rowField, nil)}}, nil
 }
 
 // shrink takes the coordinates of the rows of a tile, shrunk as those of all, for the places.
 func (k *Task) shrink(t *Tile) (*Reply, error) {
-	if k.plane == nil || k.plane.r != t.columns {
+	if k.plane == nil || k.plane.R != t.columns {
 		return nil, fmt.Errorf("denoise: a tile of %d coordinates is shrunk by the gains of others: %w", t.columns, ErrInput)
 	}
-	t.places, t.trust = [][]float64{k.plane.shrunk(rows.Data{N: t.Rows(), D: t.columns, X: t.x})}, [][]float64{nil}
+	t.places, t.trust = [][]float64{k.plane.Shrunk(rows.Data{N: t.Rows(), D: t.columns, X: t.x})}, [][]float64{nil}
 	return &Reply{bounds: []lookup.Box{t.bounds(placeField, nil)}}, nil
 }

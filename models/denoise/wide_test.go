@@ -11,6 +11,8 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -45,55 +47,18 @@ func linearRows(seed uint64, n, D int, spread ...float64) rows.Data {
 	return x
 }
 
-func planeOf(t testing.TB, m Method, x rows.Data, o Options) *plane {
+func planeOf(t testing.TB, m Method, x rows.Data, o Options) *principal.Plane {
 	t.Helper()
 	p, _, err := findPlane(context.Background(), m, x, o)
 	require.NoError(t, err)
 	return p
 }
 
-// TestNoiseRank wants the number of axes that rows have, the noise, and none in noise
-// alone, whichever is more of rows and columns.
-func TestNoiseRank(t *testing.T) {
-	more := 0
-	for _, c := range []struct{ n, D int }{{300, 40}, {60, 200}, {120, 120}} {
-		for seed := range uint64(8) {
-			big := 4 * math.Sqrt(1+float64(c.D)/float64(c.n))
-			p := planeOf(t, PCA{}, linearRows(seed, c.n, c.D, 2*big, big, big), Options{})
-			require.GreaterOrEqual(t, p.r, 3)
-			more += p.r - 3
-			require.InDelta(t, 1, p.noise, 0.05, "%+v", c)
-			require.LessOrEqual(t, planeOf(t, PCA{}, linearRows(seed, c.n, c.D), Options{}).shrinking(), 1)
-		}
-	}
-	require.LessOrEqual(t, more, 2)
-}
-
-// TestAxisGain compares the factor for one axis with the best one in a draw.
-func TestAxisGain(t *testing.T) {
-	require.Zero(t, axisGain(1, 100, 100))
-	require.InDelta(t, 1, axisGain(1e12, 50, 80), 1e-9)
-	require.Equal(t, 1.0, axisGain(math.Inf(1), 50, 80))
-	require.InDelta(t, 0.75, axisGain(4, 1e9, 2), 1e-3, "of a known axis: 1 - 1/ratio")
-	const n, D = 400, 200
-	clean := linearRows(5, n, D, 2)
-	floats.AddScaled(clean.X, -1, normalRows(5, n, D))
-	x := linearRows(5, n, D, 2)
-	p := planeOf(t, PCA{}, x, Options{Axes: 1})
-	var within, square float64
-	z, _ := p.coordinates(x, 1)
-	for i := range n {
-		within += z[i] * dense.Dot(p.axis(0), clean.Row(i))
-		square += z[i] * z[i]
-	}
-	require.InDelta(t, within/square, p.gain[0], 0.04)
-}
-
 // TestWideAxes finds three dimensions among many and comes near to the limit that the
 // sphere has there.
 func TestWideAxes(t *testing.T) {
 	needSpeed(t)
-	for _, m := range []Method{Auto{Latent: 2, Neighbors: 60}, MLS{Latent: 2}, LPCA{Latent: 2}} {
+	for _, m := range []Method{Auto{Latent: 2, Neighbors: 60}, classic.MLS{Latent: 2}, classic.LPCA{Latent: 2}} {
 		s := wideSphere(3, 300, 80, 0.06)
 		d, err := Fit(context.Background(), m, s.x, Options{})
 		require.NoError(t, err)
@@ -115,7 +80,7 @@ func TestWideAxes(t *testing.T) {
 // however many threads.
 func TestWideRowsAreIndependent(t *testing.T) {
 	s := wideSphere(4, 150, 24, 0.05)
-	for _, m := range []Method{Auto{Latent: 2, Neighbors: 30}, MLS{Latent: 2}, PCA{}} {
+	for _, m := range []Method{Auto{Latent: 2, Neighbors: 30}, classic.MLS{Latent: 2}, principal.PCA{}} {
 		var all [2]*Result
 		for k, threads := range []int{1, 3} {
 			d, err := Fit(context.Background(), m, s.x, Options{Threads: threads})
@@ -134,7 +99,7 @@ func TestWideRowsAreIndependent(t *testing.T) {
 // TestWideUnits wants a X + b denoised to a Y + b.
 func TestWideUnits(t *testing.T) {
 	s := wideSphere(5, 150, 24, 0.05)
-	for _, m := range []Method{Auto{Latent: 2, Neighbors: 30}, LPCA{Latent: 2}, PCA{}} {
+	for _, m := range []Method{Auto{Latent: 2, Neighbors: 30}, classic.LPCA{Latent: 2}, principal.PCA{}} {
 		want := run(t, m, s.x, Options{})
 		for _, unit := range []float64{1e-3, 1e50} {
 			moved := rows.Data{N: s.x.N, D: s.x.D, X: make([]float64, len(s.x.X))}
@@ -159,10 +124,10 @@ func TestWideOutliers(t *testing.T) {
 			s.x.Row(i)[j] = 6 * (2*rng.Float64() - 1)
 		}
 	}
-	d, err := Fit(context.Background(), MLS{Latent: 2}, s.x, Options{})
+	d, err := Fit(context.Background(), classic.MLS{Latent: 2}, s.x, Options{})
 	require.NoError(t, err)
 	require.Equal(t, 3, d.Axes())
-	require.InDelta(t, 0.05, d.plane.noise, 0.005)
+	require.InDelta(t, 0.05, d.plane.Noise, 0.005)
 	r, err := d.Denoise(context.Background(), s.x, Options{})
 	require.NoError(t, err)
 	g, err := d.Geometry(context.Background(), s.x, r, Orientation{}, Options{})
@@ -191,16 +156,16 @@ func TestWeakAxes(t *testing.T) {
 				x.Row(i)[2] += 0.65 * math.Sin(6*a)
 			}
 		}
-		p := planeOf(t, LPCA{Latent: 1}, x, Options{})
+		p := planeOf(t, classic.LPCA{Latent: 1}, x, Options{})
 		if bent {
-			require.Equal(t, 2, p.r)
-			require.Equal(t, 1, p.bend.rank(D))
-			require.Greater(t, math.Abs(p.bend.axes[2]), 0.8)
+			require.Equal(t, 2, p.R)
+			require.Len(t, p.Bend.Axes, D)
+			require.Greater(t, math.Abs(p.Bend.Axes[2]), 0.8)
 			continue
 		}
-		require.Equal(t, 3, p.r)
-		require.Greater(t, math.Abs(p.axis(2)[2]), 0.8)
-		require.Zero(t, p.gain[2])
+		require.Equal(t, 3, p.R)
+		require.Greater(t, math.Abs(p.Axes[2*D+2]), 0.8)
+		require.Zero(t, p.Gain[2])
 	}
 }
 
@@ -211,12 +176,12 @@ func TestLinearIsBetter(t *testing.T) {
 	d, err := Fit(context.Background(), Auto{Latent: 2}, x, Options{})
 	require.NoError(t, err)
 	require.Contains(t, d.Note(), "a linear model is better here")
-	require.Equal(t, PCA{}.Name(), d.Method().Name())
+	require.Equal(t, principal.PCA{}.Name(), d.Method().Name())
 	require.Equal(t, 2, d.Latent())
 	require.Equal(t, 5, d.Axes())
 	r, err := d.Denoise(context.Background(), x, Options{})
 	require.NoError(t, err)
-	require.Equal(t, run(t, PCA{}, x, Options{}).X, r.X)
+	require.Equal(t, run(t, principal.PCA{}, x, Options{}).X, r.X)
 	g, err := d.Geometry(context.Background(), x, r, Orientation{}, Options{})
 	require.NoError(t, err)
 	require.Less(t, floats.Max(g.Score), d.OutlierScore())
@@ -230,29 +195,18 @@ func TestLinearIsBetter(t *testing.T) {
 func TestWideInput(t *testing.T) {
 	s := wideSphere(10, 60, 20, 0.05)
 	for _, axes := range []int{-2, 2, 21} {
-		_, err := Fit(context.Background(), LPCA{Latent: 2}, s.x, Options{Axes: axes})
+		_, err := Fit(context.Background(), classic.LPCA{Latent: 2}, s.x, Options{Axes: axes})
 		require.ErrorIs(t, err, ErrInput)
 	}
-	require.Nil(t, planeOf(t, LPCA{Latent: 2}, s.x, Options{Axes: AllColumns}))
-	require.Nil(t, planeOf(t, SCQM{Latent: 2, Loss: losses.L1()}, s.x, Options{}))
-	require.NotNil(t, planeOf(t, SCQM{Latent: 2, Loss: losses.L2()}, s.x, Options{}))
-	_, err := Fit(context.Background(), SCQM{Latent: 2, Loss: losses.L1()}, s.x, Options{Axes: 4})
+	require.Nil(t, planeOf(t, classic.LPCA{Latent: 2}, s.x, Options{Axes: AllColumns}))
+	require.Nil(t, planeOf(t, classic.SCQM{Latent: 2, Loss: losses.L1()}, s.x, Options{}))
+	require.NotNil(t, planeOf(t, classic.SCQM{Latent: 2, Loss: losses.L2()}, s.x, Options{}))
+	_, err := Fit(context.Background(), classic.SCQM{Latent: 2, Loss: losses.L1()}, s.x, Options{Axes: 4})
 	require.ErrorIs(t, err, ErrInput)
 	for _, axes := range []int{-2, 2, 21} {
-		_, _, err = InTiles(context.Background(), LPCA{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{Axes: axes})
+		_, _, err = InTiles(context.Background(), classic.LPCA{Latent: 2}, s.x, s.x, 2, Tiling{Halo: -1}, Options{Axes: axes})
 		require.ErrorIs(t, err, ErrInput)
 	}
-}
-
-// TestEqualCoordinates: rows that differ in a column that no axis has are different rows, on one
-// machine and in tiles.
-func TestEqualCoordinates(t *testing.T) {
-	x := rows.Data{N: 4, D: 2, X: []float64{0, 0, 0, 1, 1, 0, 0, 1}}
-	p := &plane{D: 2, r: 1, centre: make([]float64, 2), axes: []float64{1, 0}}
-	c, err := p.cloud(x, 1)
-	require.NoError(t, err)
-	require.Equal(t, []float64{0, 0, 1}, c.X)
-	require.Equal(t, []float64{1, 2, 1}, c.Weights)
 }
 
 // texturedRows vary along four axes; every other one has a texture in all columns but one, and
@@ -276,13 +230,13 @@ func texturedRows(seed uint64, n, D int) (x, clean rows.Data) {
 // the noise of the others; more noise in some of the rows is no texture.
 func TestTexture(t *testing.T) {
 	x, clean := texturedRows(3, 1000, 20)
-	for _, m := range []Method{PCA{}, Auto{Latent: 2}} {
+	for _, m := range []Method{principal.PCA{}, Auto{Latent: 2}} {
 		d, err := Fit(context.Background(), m, x, Options{})
 		require.NoError(t, err)
-		require.Equal(t, PCA{}.Name(), d.Method().Name())
+		require.Equal(t, principal.PCA{}.Name(), d.Method().Name())
 		require.Equal(t, 20, d.Axes())
 		// Half of the rows are quiet, so that the quartile of all is the median of these.
-		require.InDelta(t, math.Sqrt(15.34/11.91), d.plane.noise, 0.05)
+		require.InDelta(t, math.Sqrt(15.34/11.91), d.plane.Noise, 0.05)
 		r, err := d.Denoise(context.Background(), x, Options{})
 		require.NoError(t, err)
 		s := sample{x: x, clean: clean}
@@ -293,7 +247,7 @@ func TestTexture(t *testing.T) {
 	for i := 0; i < 400; i += 2 {
 		floats.AddScaled(uneven.Row(i), 2, noise[i*20:(i+1)*20])
 	}
-	require.Less(t, planeOf(t, PCA{}, uneven, Options{}).r, 8)
+	require.Less(t, planeOf(t, principal.PCA{}, uneven, Options{}).R, 8)
 }
 
 // TestHeldOut wants the linear model of normal rows in many dimensions, whose charts seem
@@ -305,7 +259,7 @@ func TestHeldOut(t *testing.T) {
 	}{{linearRows(5, 250, 40, 3, 3, 3, 3, 2, 2, 2, 2), true}, {wideSphere(6, 250, 40, 0.05).x, false}} {
 		p, linear, err := findPlane(context.Background(), Auto{Latent: 2}, c.x, Options{})
 		require.NoError(t, err)
-		cloud, err := newCloud(p.of(c.x, 1))
+		cloud, err := p.Cloud(c.x, 1)
 		require.NoError(t, err)
 		a, _, err := newPilot(context.Background(), Auto{Latent: 2, plane: p, linear: linear}, cloud, Options{})
 		require.NoError(t, err)

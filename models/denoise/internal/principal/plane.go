@@ -1,7 +1,8 @@
-package denoise
+package principal
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -11,21 +12,22 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
 const (
-	// wideColumns is the number of columns from which on rows are denoised in the
+	// WideColumns is the number of columns from which on rows are denoised in the
 	// coordinates of their principal axes.
-	wideColumns = 10
+	WideColumns = 10
 	// mostAxes is the part of the columns above which axes are no gain.
 	mostAxes = 0.8
 	// startAxes is the number of axes that are looked at first.
 	startAxes = 16
 	// startRows bounds the rows by which outliers are found first.
 	startRows = 2000
-	// planeRows bounds the rows that axes are found by: those of tiles come to one machine.
-	planeRows = 1 << 16
+	// PlaneRows bounds the rows that axes are found by: those of tiles come to one machine.
+	PlaneRows = 1 << 16
 	// planeRounds bounds the number of times that axes are found without the outliers that
 	// the last ones show.
 	planeRounds = 4
@@ -35,33 +37,33 @@ const (
 	planeFence = 5
 )
 
-// plane is the mean and the principal axes of wide rows, those that are more than
+// Plane is the mean and the principal axes of wide rows, those that are more than
 // noise. The surface is near it, and most of the noise is not.
-type plane struct {
-	D, r   int
-	centre []float64 // D
-	axes   []float64 // r x D, orthonormal
-	gain   []float64 // r: by which coordinates are shrunk where a linear model is all
-	noise  float64   // standard deviation in each direction
-	// reach is the distance that noise alone hardly throws rows from the plane.
-	reach float64
+type Plane struct {
+	D, R   int
+	Centre []float64 // D
+	Axes   []float64 // r x D, orthonormal
+	Gain   []float64 // r: by which coordinates are shrunk where a linear model is all
+	Noise  float64   // standard deviation in each direction
+	// Reach is the distance that noise alone hardly throws rows from the plane.
+	Reach float64
 	// quiet is the noise where rows have a texture that the axes miss, or else 0.
 	quiet float64
 	// empty where no axis is more than noise, and those there are were asked for by the method alone.
 	empty bool
-	// bend is what the surface is off the plane by; nil where that is not known.
-	bend *planeBend
+	// Bend is what the surface is off the plane by; nil where that is not known.
+	Bend *PlaneBend
 }
 
-// planeSample are the rows that axes are found by: distinct ones of positive weight.
-func planeSample(x rows.Data) rows.Data {
+// PlaneSample are the rows that axes are found by: distinct ones of positive weight.
+func PlaneSample(x rows.Data) rows.Data {
 	x = usedRows(x)
-	if x.N <= planeRows {
+	if x.N <= PlaneRows {
 		return x
 	}
-	list := make([]int, planeRows)
+	list := make([]int, PlaneRows)
 	for k := range list {
-		list[k] = someRow(k, x.N, planeRows)
+		list[k] = core.SomeRow(k, x.N, PlaneRows)
 	}
 	return x.Select(list)
 }
@@ -94,7 +96,7 @@ type Search struct {
 
 // Find returns the plane of distinct rows of positive weight, nil where they are not near one, and the linear model to
 // compare charts with, judged on so many rows, nil where there is no such choice.
-func (s Search) Find(ctx context.Context, x rows.Data, judged int) (*plane, *linearModel, error) {
+func (s Search) Find(ctx context.Context, x rows.Data, judged int) (*Plane, *Linear, error) {
 	p, err := s.plane(ctx, x)
 	if err != nil || !s.Compared {
 		return p, nil, err
@@ -103,7 +105,7 @@ func (s Search) Find(ctx context.Context, x rows.Data, judged int) (*plane, *lin
 	return p, l, err
 }
 
-func (s Search) plane(ctx context.Context, x rows.Data) (*plane, error) {
+func (s Search) plane(ctx context.Context, x rows.Data) (*Plane, error) {
 	if x.N < 2 {
 		return nil, nil
 	}
@@ -122,7 +124,7 @@ func (s Search) plane(ctx context.Context, x rows.Data) (*plane, error) {
 func reservePlane(x rows.Data) (*memory.Reservation, error) {
 	k := min(4*startAxes, x.D)
 	numbers := rows.ComponentsSize(x.N, x.D, k) + float64(x.N)*(2*float64(x.D)+4*float64(k)+8)
-	return footprint{}.reserve(PCA{}, x, numbers)
+	return core.Footprint{}.Reserve(PCA{}, x, numbers)
 }
 
 // planeFit finds a plane.
@@ -138,12 +140,12 @@ type planeFit struct {
 
 // find finds the axes, of some of the rows in which rows count by their direction from the
 // middle alone, and then of all but those that are outliers to them.
-func (f *planeFit) find() (*plane, error) {
+func (f *planeFit) find() (*Plane, error) {
 	some := f.x
 	if some.N > startRows {
 		list := make([]int, startRows)
 		for k := range list {
-			list[k] = someRow(k, some.N, startRows)
+			list[k] = core.SomeRow(k, some.N, startRows)
 		}
 		some = some.Select(list)
 	}
@@ -157,7 +159,7 @@ func (f *planeFit) find() (*plane, error) {
 			if kept != nil {
 				return nil, nil
 			}
-			p = &plane{D: f.x.D, centre: rows.GeometricMedian(some)}
+			p = &Plane{D: f.x.D, Centre: rows.GeometricMedian(some)}
 		}
 		next := f.within(p)
 		if kept != nil && slices.Equal(kept, next) {
@@ -183,9 +185,9 @@ func (f *planeFit) find() (*plane, error) {
 		if err := f.addWeak(p, kept); err != nil {
 			return nil, err
 		}
-		p.empty = p.empty && p.r == f.least && p.bend == nil
+		p.empty = p.empty && p.R == f.least && p.Bend == nil
 	}
-	if f.given == 0 && p.r > f.most || p.r < f.least {
+	if f.given == 0 && p.R > f.most || p.R < f.least {
 		return nil, nil
 	}
 	return p, nil
@@ -217,7 +219,7 @@ func byDirection(x rows.Data) rows.Data {
 
 // axes finds the axes of weighted rows that are more than noise, those asked for, or nil
 // where there are too many.
-func (f *planeFit) axes(x rows.Data) (*plane, error) {
+func (f *planeFit) axes(x rows.Data) (*Plane, error) {
 	n := effective(x)
 	most := min(f.most+1, x.D, x.N)
 	if f.given > 0 {
@@ -228,7 +230,7 @@ func (f *planeFit) axes(x rows.Data) (*plane, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := &plane{D: x.D, r: k, centre: pc.Mean, axes: pc.Axes}
+		p := &Plane{D: x.D, R: k, Centre: pc.Mean, Axes: pc.Axes}
 		values, total := p.spread(x, f.threads)
 		rank, variance, ok := noiseRank(values, total, n, x.D)
 		if f.given > 0 {
@@ -254,25 +256,25 @@ func (f *planeFit) axes(x rows.Data) (*plane, error) {
 }
 
 // take keeps the first axes and takes the variance for that of the noise.
-func (p *plane) take(rank int, values []float64, variance, n float64) {
-	p.r, p.axes = rank, p.axes[:rank*p.D]
-	p.noise = math.Sqrt(variance)
-	p.gain = make([]float64, rank)
-	for a := range p.gain {
-		p.gain[a] = 1
+func (p *Plane) take(rank int, values []float64, variance, n float64) {
+	p.R, p.Axes = rank, p.Axes[:rank*p.D]
+	p.Noise = math.Sqrt(variance)
+	p.Gain = make([]float64, rank)
+	for a := range p.Gain {
+		p.Gain[a] = 1
 		if variance > 0 {
-			p.gain[a] = axisGain(values[a]/variance, n, p.D)
+			p.Gain[a] = axisGain(values[a]/variance, n, p.D)
 		}
 	}
-	p.reach = p.noise * p.tail(1-tukeyTail)
+	p.Reach = p.Noise * p.tail(1-core.TukeyTail)
 }
 
 // tail is a quantile of the distance from the plane for unit noise.
-func (p *plane) tail(at float64) float64 {
-	if p.r == p.D {
+func (p *Plane) tail(at float64) float64 {
+	if p.R == p.D {
 		return 0
 	}
-	return math.Sqrt(distuv.ChiSquared{K: float64(p.D - p.r)}.Quantile(at))
+	return math.Sqrt(distuv.ChiSquared{K: float64(p.D - p.R)}.Quantile(at))
 }
 
 // effective is the number of rows of equal weight that weighted rows are worth, less one for
@@ -288,13 +290,13 @@ func effective(x rows.Data) float64 {
 }
 
 // spread returns the mean squares along the axes and in all directions.
-func (p *plane) spread(x rows.Data, threads int) (values []float64, total float64) {
-	z, off := p.coordinates(x, threads)
-	values = make([]float64, p.r)
+func (p *Plane) spread(x rows.Data, threads int) (values []float64, total float64) {
+	z, off := p.Coordinates(x, threads)
+	values = make([]float64, p.R)
 	var sum float64
 	for i := range x.N {
 		w := x.Weight(i)
-		for a, v := range z[i*p.r : (i+1)*p.r] {
+		for a, v := range z[i*p.R : (i+1)*p.R] {
 			values[a] += w * v * v
 		}
 		total += w * off[i] * off[i]
@@ -305,8 +307,8 @@ func (p *plane) spread(x rows.Data, threads int) (values []float64, total float6
 }
 
 // within returns the weights of the rows, those of outliers 0.
-func (f *planeFit) within(p *plane) []float64 {
-	_, off := p.coordinates(f.x, f.threads)
+func (f *planeFit) within(p *Plane) []float64 {
+	_, off := p.Coordinates(f.x, f.threads)
 	middle := dense.Select(slices.Clone(off), len(off)/2)
 	apart := make([]float64, len(off))
 	for i, v := range off {
@@ -314,7 +316,7 @@ func (f *planeFit) within(p *plane) []float64 {
 	}
 	fence := middle + planeFence*1.4826*dense.Select(apart, len(apart)/2)
 	if t := p.tail(0.5); t > 0 {
-		fence = max(fence, middle/t*p.tail(1-tukeyTail))
+		fence = max(fence, middle/t*p.tail(1-core.TukeyTail))
 	}
 	w := make([]float64, f.x.N)
 	for i, v := range off {
@@ -325,20 +327,20 @@ func (f *planeFit) within(p *plane) []float64 {
 	return w
 }
 
-// coordinates returns the coordinates of rows along the axes, n x r, and their distances
+// Coordinates returns the coordinates of rows along the axes, n x r, and their distances
 // from the plane. Those of a row depend on nothing but the row.
-func (p *plane) coordinates(x rows.Data, threads int) (z, off []float64) {
-	z, off = make([]float64, x.N*p.r), make([]float64, x.N)
-	p.each(x.N, threads, func(diff []float64, i int) {
-		off[i] = p.split(z[i*p.r:(i+1)*p.r], diff, x.Row(i))
+func (p *Plane) Coordinates(x rows.Data, threads int) (z, off []float64) {
+	z, off = make([]float64, x.N*p.R), make([]float64, x.N)
+	p.Each(x.N, threads, func(diff []float64, i int) {
+		off[i] = p.split(z[i*p.R:(i+1)*p.R], diff, x.Row(i))
 	})
 	return z, off
 }
 
 // split writes the coordinates of x into z and what is left of it into diff, and returns
 // the length of that.
-func (p *plane) split(z, diff, x []float64) float64 {
-	floats.SubTo(diff, x, p.centre)
+func (p *Plane) split(z, diff, x []float64) float64 {
+	floats.SubTo(diff, x, p.Centre)
 	for a := range z {
 		z[a] = dense.Dot(p.axis(a), diff)
 	}
@@ -348,35 +350,35 @@ func (p *plane) split(z, diff, x []float64) float64 {
 	return math.Sqrt(dense.Dot(diff, diff))
 }
 
-func (p *plane) axis(a int) []float64 { return p.axes[a*p.D : (a+1)*p.D] }
+func (p *Plane) axis(a int) []float64 { return p.Axes[a*p.D : (a+1)*p.D] }
 
-// each does work for every row, with memory for one.
-func (p *plane) each(n, threads int, work func(diff []float64, i int)) {
-	blocks := (n + rowsAtATime - 1) / rowsAtATime
+// Each does work for every row, with memory for one.
+func (p *Plane) Each(n, threads int, work func(diff []float64, i int)) {
+	blocks := (n + core.RowsAtATime - 1) / core.RowsAtATime
 	threads = max(min(threads, blocks), 1)
 	memory := make([]float64, threads*p.D)
 	par.Do(threads, blocks, func(w, b int) {
-		for i := b * rowsAtATime; i < min((b+1)*rowsAtATime, n); i++ {
+		for i := b * core.RowsAtATime; i < min((b+1)*core.RowsAtATime, n); i++ {
 			work(memory[w*p.D:(w+1)*p.D], i)
 		}
 	})
 }
 
 // back writes the row with coordinates z that the surface has into dst.
-func (p *plane) back(dst, z []float64) {
-	copy(dst, p.centre)
+func (p *Plane) back(dst, z []float64) {
+	copy(dst, p.Centre)
 	for a, v := range z {
 		floats.AddScaled(dst, v, p.axis(a))
 	}
-	if p.bend != nil {
-		p.bend.add(dst, z, 1)
+	if p.Bend != nil {
+		p.Bend.add(dst, z, 1)
 	}
 }
 
 // shrinking is the number of axes that a linear model does not shrink to nothing.
-func (p *plane) shrinking() int {
+func (p *Plane) shrinking() int {
 	count := 0
-	for _, g := range p.gain {
+	for _, g := range p.Gain {
 		if g > 0 {
 			count++
 		}
@@ -385,42 +387,42 @@ func (p *plane) shrinking() int {
 }
 
 // of turns rows into their coordinates; a nil plane leaves them.
-func (p *plane) of(x rows.Data, threads int) rows.Data {
+func (p *Plane) of(x rows.Data, threads int) rows.Data {
 	if p == nil {
 		return x
 	}
-	z, _ := p.coordinates(x, threads)
-	return rows.Data{N: x.N, D: p.r, X: z, Weights: x.Weights}
+	z, _ := p.Coordinates(x, threads)
+	return rows.Data{N: x.N, D: p.R, X: z, Weights: x.Weights}
 }
 
-// size has the shape of the coordinates of rows, without these.
-func (p *plane) size(x rows.Data) rows.Data {
+// SettleSize has the shape of the coordinates of rows, without these.
+func (p *Plane) SettleSize(x rows.Data) rows.Data {
 	if p == nil {
 		return x
 	}
-	return rows.Data{N: x.N, D: p.r, Weights: x.Weights}
+	return rows.Data{N: x.N, D: p.R, Weights: x.Weights}
 }
 
-// cloud is that of the coordinates of rows, or of rows where the plane is nil. Rows of which
+// Cloud is that of the coordinates of rows, or of rows where the plane is nil. Rows of which
 // only the coordinates are equal are different ones.
-func (p *plane) cloud(x rows.Data, threads int) (*Cloud, error) {
+func (p *Plane) Cloud(x rows.Data, threads int) (*core.Cloud, error) {
 	if p == nil {
-		return newCloud(x)
+		return core.NewCloud(x)
 	}
 	z := p.of(rows.Distinct(x), threads)
-	if err := checkRows(z); err != nil {
+	if err := core.CheckRows(z); err != nil {
 		return nil, err
 	}
-	return cloudOf(z)
+	return core.CloudOf(z)
 }
 
-// leave takes a row that has been denoised along the axes, to the coordinates on, back to
+// Leave takes a row that has been denoised along the axes, to the coordinates on, back to
 // columns. dst is the row as it came, at the distance off from the plane.
-func (p *plane) leave(dst, on []float64, off float64, row *Row) {
-	if p.bend != nil {
-		off = p.bend.off(dst, p.centre, on, off)
+func (p *Plane) Leave(dst, on []float64, off float64, row *core.Row) {
+	if p.Bend != nil {
+		off = p.Bend.off(dst, p.Centre, on, off)
 	}
-	row.Extrapolated = row.Extrapolated || off > max(p.reach, p.rounding(dst))
+	row.Extrapolated = row.Extrapolated || off > max(p.Reach, p.rounding(dst))
 	if !row.Unchanged {
 		p.back(dst, on)
 		row.Residual = math.Hypot(row.Residual, off)
@@ -428,10 +430,26 @@ func (p *plane) leave(dst, on []float64, off float64, row *Row) {
 }
 
 // rounding bounds what rounding leaves of a row of the plane off it.
-func (p *plane) rounding(x []float64) float64 {
+func (p *Plane) rounding(x []float64) float64 {
 	var most float64
 	for j, v := range x {
-		most = max(most, math.Abs(v), math.Abs(p.centre[j]))
+		most = max(most, math.Abs(v), math.Abs(p.Centre[j]))
 	}
 	return 1e-12 * most * math.Sqrt(float64(p.D))
+}
+
+// Check tells whether the arrays are those of a plane, which may come from another machine.
+func (p *Plane) Check() error {
+	if p.R < 1 || p.R > p.D || len(p.Centre) != p.D || len(p.Axes) != p.R*p.D || len(p.Gain) != p.R {
+		return fmt.Errorf("denoise: %d numbers for %d principal axes of rows of %d columns: %w", len(p.Axes), p.R, p.D, core.ErrInput)
+	}
+	b := p.Bend
+	if b == nil {
+		return nil
+	}
+	rank := len(b.Axes) / p.D
+	if b.First < 1 || b.First > min(p.R, bendAxes) || len(b.Low) != p.R || len(b.Up) != p.R || rank > mostBends || len(b.Axes) != rank*p.D || len(b.Factors) != rank*bendFunctions(p.R, b.First) {
+		return fmt.Errorf("denoise: %d factors of %d coordinates for the bend of a plane of %d axes: %w", len(b.Factors), b.First, p.R, core.ErrInput)
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package denoise
+package classic
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -39,9 +40,9 @@ func (MLS) Name() string { return "mls" }
 // Size returns the number of neighbours.
 func (m MLS) Size(n, D int) (int, error) {
 	if m.Degree < 0 || m.Degree > 2 {
-		return 0, fmt.Errorf("denoise: mls: degree is %d, want 1 or 2: %w", m.Degree, ErrInput)
+		return 0, fmt.Errorf("denoise: mls: degree is %d, want 1 or 2: %w", m.Degree, core.ErrInput)
 	}
-	return size(m, m.Latent, D, m.Neighbors, n, m.functions())
+	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, m.functions())
 }
 
 func (m MLS) functions() int {
@@ -52,8 +53,8 @@ func (m MLS) functions() int {
 }
 
 // Prepare has nothing to do.
-func (m MLS) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
-	return perWorker(func(context.Context) (Worker, error) {
+func (m MLS) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
+	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		d, D, p := m.Latent, c.D, m.functions()
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &mlsWorker{
@@ -85,9 +86,9 @@ const (
 	mlsPrecision = 1e-10
 )
 
-func (w *mlsWorker) Place(h *Neighborhood, about *Row) error {
+func (w *mlsWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	if !w.frame.Find(h.Rows, h.Weights) || !(h.Next > 0) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	copy(w.u, w.frame.Axes)
 	copy(w.q, h.Centre)
@@ -95,7 +96,7 @@ func (w *mlsWorker) Place(h *Neighborhood, about *Row) error {
 	for range mlsSteps {
 		moved, ok := w.movePlane(h)
 		if !ok {
-			return errLocal
+			return core.ErrNoSurface
 		}
 		if moved <= mlsPrecision*w.unit {
 			break
@@ -113,7 +114,7 @@ func (w *mlsWorker) coordinates(x []float64) {
 	chart.Quadratic(w.psi, w.t)
 }
 
-func (w *mlsWorker) weight(h *Neighborhood, k int) float64 {
+func (w *mlsWorker) weight(h *core.Neighborhood, k int) float64 {
 	if w.method.Flat {
 		return h.Weights[k]
 	}
@@ -122,7 +123,7 @@ func (w *mlsWorker) weight(h *Neighborhood, k int) float64 {
 
 // movePlane fits x - q to 1 and the coordinates, and takes the plane found with
 // the origin below the centre. It returns how far the origin moved.
-func (w *mlsWorker) movePlane(h *Neighborhood) (moved float64, ok bool) {
+func (w *mlsWorker) movePlane(h *core.Neighborhood) (moved float64, ok bool) {
 	w.plane.Reset()
 	for k := range h.N() {
 		w.coordinates(h.Row(k))
@@ -146,7 +147,7 @@ func (w *mlsWorker) movePlane(h *Neighborhood) (moved float64, ok bool) {
 	return moved, !math.IsNaN(moved)
 }
 
-func (w *mlsWorker) fitSurface(h *Neighborhood, about *Row) error {
+func (w *mlsWorker) fitSurface(h *core.Neighborhood, about *core.Row) error {
 	p := w.surface.P
 	w.surface.Reset()
 	for k := range h.N() {
@@ -154,7 +155,7 @@ func (w *mlsWorker) fitSurface(h *Neighborhood, about *Row) error {
 		w.surface.Add(w.psi[:p], w.diff, w.weight(h, k))
 	}
 	if !w.surface.Solve(w.coefficients) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	var rest, total, square float64
 	for k := range h.N() {
@@ -184,7 +185,7 @@ func (w *mlsWorker) Project(dst, x []float64) error {
 func (m MLS) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m MLS) Sized(latent, neighbors int) Method {
+func (m MLS) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }

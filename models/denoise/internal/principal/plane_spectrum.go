@@ -1,8 +1,9 @@
-package denoise
+package principal
 
 import (
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -74,7 +75,7 @@ func besideSquare(count, most int, n float64, D int) float64 {
 
 // spectrum is a linear model of all rows with a factor for each singular value.
 type spectrum struct {
-	plane     *plane
+	plane     *Plane
 	values    []float64 // mean squares along the axes
 	own       []float64 // of each axis, the divergence of a row that lies along it alone
 	trace     float64   // sum of the factors
@@ -89,7 +90,7 @@ func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 	if order > rows.MaxAll-1 || float64(f.x.N)*float64(order) > spectrumNumbers {
 		return nil, nil
 	}
-	held, err := footprint{}.reserve(PCA{}, f.x, rows.ComponentsSize(f.x.N, f.x.D, order+1)+float64(f.x.N)*float64(order))
+	held, err := core.Footprint{}.Reserve(PCA{}, f.x, rows.ComponentsSize(f.x.N, f.x.D, order+1)+float64(f.x.N)*float64(order))
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +105,9 @@ func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 	for i := range all.N {
 		s.total += all.Weight(i)
 	}
-	p.take(p.r, s.values, f.variance, s.of)
-	p.gain = spectralGains(s.values, f.variance, s.of, p.D)
-	clear(p.gain[min(spectrumAxes, p.r):])
+	p.take(p.R, s.values, f.variance, s.of)
+	p.Gain = spectralGains(s.values, f.variance, s.of, p.D)
+	clear(p.Gain[min(spectrumAxes, p.R):])
 	s.diverge()
 	return s, nil
 }
@@ -119,11 +120,11 @@ func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 // g_k in the directions that no row has, g_l in what it has of no such vector.
 func (s *spectrum) diverge() {
 	p := s.plane
-	s.own, s.trace = make([]float64, p.r), 0
-	for k, g := range p.gain {
+	s.own, s.trace = make([]float64, p.R), 0
+	for k, g := range p.Gain {
 		s.trace += g
-		s.own[k] = g * float64(p.D-p.r+1)
-		for l, h := range p.gain {
+		s.own[k] = g * float64(p.D-p.R+1)
+		for l, h := range p.Gain {
 			switch a, b := s.values[k], s.values[l]; {
 			case l == k:
 			case a == b:
@@ -138,12 +139,12 @@ func (s *spectrum) diverge() {
 // risk is Stein's of a row of the weight w.
 func (s *spectrum) risk(x []float64, w float64) float64 {
 	p := s.plane
-	z, rest := make([]float64, p.r), make([]float64, p.D)
+	z, rest := make([]float64, p.R), make([]float64, p.D)
 	off := p.split(z, rest, x)
-	variance, share := p.noise*p.noise, w/s.total
+	variance, share := p.Noise*p.Noise, w/s.total
 	square, left, divergence := off*off, 1-share, share*float64(p.D)
 	for k, v := range z {
-		square += (1 - p.gain[k]) * (1 - p.gain[k]) * v * v
+		square += (1 - p.Gain[k]) * (1 - p.Gain[k]) * v * v
 		if s.values[k] > 0 {
 			along := share * v * v / s.values[k]
 			divergence += along * s.own[k]
@@ -155,17 +156,17 @@ func (s *spectrum) risk(x []float64, w float64) float64 {
 }
 
 // cut leaves out the axes that the model shrinks to nothing.
-func (s *spectrum) cut() *plane {
+func (s *spectrum) cut() *Plane {
 	p := *s.plane
-	p.r = max(p.shrinking(), 1)
-	p.axes, p.gain = p.axes[:p.r*p.D:p.r*p.D], p.gain[:p.r:p.r]
-	p.reach = p.noise * p.tail(1-tukeyTail)
+	p.R = max(p.shrinking(), 1)
+	p.Axes, p.Gain = p.Axes[:p.R*p.D:p.R*p.D], p.Gain[:p.R:p.R]
+	p.Reach = p.Noise * p.tail(1-core.TukeyTail)
 	return &p
 }
 
 // takeSpectrum takes a factor for each singular value of all rows where that is surely better than the
 // best model, of a risk by row.
-func (f *linearSearch) takeSpectrum(m *linearModel, best []float64) (risk []float64, taken bool, err error) {
+func (f *linearSearch) takeSpectrum(m *Linear, best []float64) (risk []float64, taken bool, err error) {
 	s, err := f.shrinkSpectrum()
 	if err != nil || s == nil {
 		return best, false, err
@@ -177,6 +178,6 @@ func (f *linearSearch) takeSpectrum(m *linearModel, best []float64) (risk []floa
 	if !surelyLess(risk, best) {
 		return best, false, nil
 	}
-	m.plane, m.neighbors = s.cut(), 0
+	m.Plane, m.neighbors = s.cut(), 0
 	return risk, true, nil
 }

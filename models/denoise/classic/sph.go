@@ -1,4 +1,4 @@
-package denoise
+package classic
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -31,14 +32,14 @@ func (SPH) Name() string { return "sph" }
 // Size returns the number of neighbours.
 func (m SPH) Size(n, D int) (int, error) {
 	if m.Latent >= D {
-		return 0, fmt.Errorf("denoise: sph: a sphere of dimension %d does not fit into rows of length %d; want at most %d: %w", m.Latent, D, D-1, ErrInput)
+		return 0, fmt.Errorf("denoise: sph: a sphere of dimension %d does not fit into rows of length %d; want at most %d: %w", m.Latent, D, D-1, core.ErrInput)
 	}
-	return size(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
+	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
 }
 
 // Prepare has nothing to do.
-func (m SPH) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
-	return perWorker(func(context.Context) (Worker, error) {
+func (m SPH) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
+	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		k := m.Latent + 1
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &sphWorker{
@@ -66,9 +67,9 @@ func (w *sphWorker) coordinates(x []float64) {
 
 // Place solves H c = xi / 2 with H = sum (y-ybar)(y-ybar)' and xi = sum (|y|^2 -
 // mean |y|^2)(y-ybar). The mean of y is 0 here.
-func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
+func (w *sphWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	if !w.Find(h.Rows, h.Weights) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	var sum, square float64
 	for k := range h.N() {
@@ -83,7 +84,7 @@ func (w *sphWorker) Place(h *Neighborhood, about *Row) error {
 		w.sums.Add(w.y, w.target[:], h.Weights[k])
 	}
 	if !w.sums.Solve(w.centre) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	w.radius = 0
 	for k := range h.N() {
@@ -107,7 +108,7 @@ func (w *sphWorker) Project(dst, x []float64) error {
 	w.coordinates(x)
 	far := rows.Distance(w.y, w.centre)
 	if !(far > 0) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	copy(dst, w.Mean)
 	for k := range w.K {
@@ -120,7 +121,7 @@ func (w *sphWorker) Project(dst, x []float64) error {
 func (m SPH) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m SPH) Sized(latent, neighbors int) Method {
+func (m SPH) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }

@@ -1,4 +1,4 @@
-package denoise
+package classic
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -44,20 +45,20 @@ func (MFIT) Name() string { return "mfit" }
 // Size returns the number of neighbours.
 func (m MFIT) Size(n, D int) (int, error) {
 	if !(m.Beta >= 0) || math.IsInf(m.Beta, 0) || !(m.Step >= 0 && m.Step <= 1) {
-		return 0, fmt.Errorf("denoise: mfit: exponent %v and step %v; want a finite exponent of at least 0 and a step up to 1: %w", m.Beta, m.Step, ErrInput)
+		return 0, fmt.Errorf("denoise: mfit: exponent %v and step %v; want a finite exponent of at least 0 and a step up to 1: %w", m.Beta, m.Step, core.ErrInput)
 	}
-	return size(m, m.Latent, D, m.Neighbors, n, m.Latent+1)
+	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, m.Latent+1)
 }
 
 // Prepare finds the tangent planes of all rows.
-func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
+func (m MFIT) Prepare(ctx context.Context, c *core.Cloud, o core.Options) (core.Fitted, error) {
 	if m.Beta == 0 {
 		m.Beta = float64(m.Latent + 2)
 	}
 	if m.Step == 0 {
 		m.Step = 1
 	}
-	size, err := m.Size(len(c.used), c.D)
+	size, err := m.Size(len(c.Used), c.D)
 	if err != nil {
 		return nil, err
 	}
@@ -65,26 +66,26 @@ func (m MFIT) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 	planes := tangentPlanes{axes: make([]float64, c.N*d*D), known: make([]bool, c.N)}
 	type state struct {
 		search lookup.Search
-		nearby Neighborhood
+		nearby core.Neighborhood
 		frame  *chart.Frame
 	}
 	states := make([]*state, par.Threads(o.Threads))
-	par.Do(len(states), len(c.used), func(w, k int) {
+	par.Do(len(states), len(c.Used), func(w, k int) {
 		if ctx.Err() != nil {
 			return
 		}
 		if states[w] == nil {
 			states[w] = &state{frame: chart.NewFrame(D, d)}
 		}
-		s, i := states[w], c.used[k]
-		s.nearby.at(c, &s.search, c.Row(i), size)
+		s, i := states[w], c.Used[k]
+		s.nearby.At(c, &s.search, c.Row(i), size)
 		planes.known[i] = s.frame.Find(s.nearby.Rows, s.nearby.Weights)
 		copy(planes.axes[i*d*D:(i+1)*d*D], s.frame.Axes)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return perWorker(func(context.Context) (Worker, error) {
+	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &mfitWorker{
 			method: m, D: D, planes: &planes, eigen: dense.NewSymmetricEigen(D),
@@ -104,7 +105,7 @@ type mfitWorker struct {
 	D         int
 	planes    *tangentPlanes
 	eigen     *dense.SymmetricEigen
-	neighbors *Neighborhood
+	neighbors *core.Neighborhood
 
 	x, sum, diff, step []float64 // D
 }
@@ -115,9 +116,9 @@ const (
 )
 
 // Place keeps the neighbourhood.
-func (w *mfitWorker) Place(h *Neighborhood, _ *Row) error {
+func (w *mfitWorker) Place(h *core.Neighborhood, _ *core.Row) error {
 	if !(h.Distance[h.N()-1] > 0) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	w.neighbors = h
 	return nil
@@ -128,7 +129,7 @@ func (w *mfitWorker) Project(dst, x []float64) error {
 	copy(w.x, x)
 	for range mfitSteps {
 		if !w.direct(r) {
-			return errLocal
+			return core.ErrNoSurface
 		}
 		floats.AddScaled(w.x, w.method.Step, w.step)
 		if norm := math.Sqrt(dense.Dot(w.step, w.step)); norm <= mfitPrecision*r {
@@ -180,7 +181,7 @@ func (w *mfitWorker) direct(r float64) bool {
 }
 
 // Keeps implements keeper.
-func (m MFIT) Keeps(f *footprint) {
+func (m MFIT) Keeps(f *core.Footprint) {
 	f.Latent = float64(m.Latent)
 	f.Kept = f.N * (f.Latent*f.D + 1)
 }
@@ -189,7 +190,7 @@ func (m MFIT) Keeps(f *footprint) {
 func (m MFIT) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m MFIT) Sized(latent, neighbors int) Method {
+func (m MFIT) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }

@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"math"
@@ -25,7 +25,7 @@ type Neighborhood struct {
 	Weights []float64
 
 	mean   []float64
-	radius float64 // distance of the row furthest from the mean
+	Radius float64 // distance of the row furthest from the mean
 	ball   float64 // the same without the centre, if that is a row
 }
 
@@ -38,9 +38,9 @@ func (h *Neighborhood) Row(k int) []float64 {
 // N returns the number of neighbours.
 func (h *Neighborhood) N() int { return len(h.Index) }
 
-// at finds the k nearest rows to centre. It is false if they may be elsewhere.
-func (h *Neighborhood) at(c *Cloud, s *lookup.Search, centre []float64, k int) bool {
-	found := s.Find(c.index, centre, k+1)
+// At finds the k nearest rows to centre. It is false if they may be elsewhere.
+func (h *Neighborhood) At(c *Cloud, s *lookup.Search, centre []float64, k int) bool {
+	found := s.Find(c.Index, centre, k+1)
 	if s.Missed {
 		return false
 	}
@@ -76,10 +76,10 @@ func (h *Neighborhood) measure() {
 		}
 	}
 	floats.Add(h.mean, first)
-	h.radius, h.ball = 0, 0
+	h.Radius, h.ball = 0, 0
 	for k := range h.N() {
 		far := rows.Distance(h.Row(k), h.mean)
-		h.radius = max(h.radius, far)
+		h.Radius = max(h.Radius, far)
 		if h.Distance[k] > 0 {
 			h.ball = max(h.ball, far)
 		}

@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"math/bits"
@@ -25,22 +25,22 @@ var (
 	pcgIncrement  = uint128{6364136223846793005, 1442695040888963407}
 )
 
-// perturbationSeed fixes the signs: the same rows give the same result.
-const perturbationSeed = 20240229
+// PerturbationSeed fixes the signs: the same rows give the same result.
+const PerturbationSeed = 20240229
 
 // The streams of random numbers of rows: signs of probes, and the noise that is added to rows held out.
 const (
-	signStream = 0
-	heldStream = 1
+	SignStream = 0
+	HeldStream = 1
 )
 
-// streamFrom returns the generator of a stream after so many numbers, in
+// StreamFrom returns the generator of a stream after so many numbers, in
 // a time that grows with their logarithm: rows of a tile take theirs by number.
 //
 // Source: F. B. Brown, Random number generation with arbitrary strides, Trans. Am.
 // Nucl. Soc. 71 (1994).
-func streamFrom(stream, skipped uint64) *rand.PCG {
-	state := uint128{perturbationSeed, stream}
+func StreamFrom(stream, skipped uint64) *rand.PCG {
+	state := uint128{PerturbationSeed, stream}
 	multiplier, increment := pcgMultiplier, pcgIncrement
 	for ; skipped > 0; skipped >>= 1 {
 		if skipped&1 == 1 {
@@ -52,5 +52,5 @@ func streamFrom(stream, skipped uint64) *rand.PCG {
 	return rand.NewPCG(state.hi, state.lo)
 }
 
-// randomSign is 1 or -1 by the first bit of a random number.
-func randomSign(v uint64) float64 { return float64(1 - 2*int(v>>63)) }
+// RandomSign is 1 or -1 by the first bit of a random number.
+func RandomSign(v uint64) float64 { return float64(1 - 2*int(v>>63)) }

@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 // of methods.
 const DefaultNeighbors = 30
 
-// size settles the number of neighbours, of which a method needs so many.
-func size(m Method, d, D, neighbors, n, least int) (int, error) {
+// SettleSize settles the number of neighbours, of which a method needs so many.
+func SettleSize(m Method, d, D, neighbors, n, least int) (int, error) {
 	k := neighbors
 	if k == 0 {
 		k = max(DefaultNeighbors, least)
@@ -32,27 +32,27 @@ func size(m Method, d, D, neighbors, n, least int) (int, error) {
 	return min(k, n), nil
 }
 
-// perWorker is a method for which a worker is all.
-type perWorker func(context.Context) (Worker, error)
+// PerWorker is a method for which a worker is all.
+type PerWorker func(context.Context) (Worker, error)
 
-func (f perWorker) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
+func (f PerWorker) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
 
 // chooser is a method that takes some of its settings from the rows.
 type chooser interface {
-	// choose returns the method with these settings.
-	choose(ctx context.Context, c *Cloud, o Options) (Method, error)
+	// Choose returns the method with these settings.
+	Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 }
 
-// settle returns a method whose settings do not depend on the rows any more.
-func settle(ctx context.Context, m Method, c *Cloud, o Options) (Method, error) {
+// Settle returns a method whose settings do not depend on the rows any more.
+func Settle(ctx context.Context, m Method, c *Cloud, o Options) (Method, error) {
 	if s, ok := m.(chooser); ok {
-		return s.choose(ctx, c, o)
+		return s.Choose(ctx, c, o)
 	}
 	return m, nil
 }
 
-// sized is a method whose dimension and number of neighbours are free.
-type sized interface {
+// Sized is a method whose dimension and number of neighbours are free.
+type Sized interface {
 	Method
 	// Dimension is that of the surface.
 	Dimension() int
@@ -60,9 +60,9 @@ type sized interface {
 	Sized(latent, neighbors int) Method
 }
 
-// denoiseSome denoises the rows of a list of a cloud by all of them.
-func denoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options) (*Result, error) {
-	d, err := prepare(ctx, m, c, o)
+// DenoiseSome denoises the rows of a list of a cloud by all of them.
+func DenoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options) (*Result, error) {
+	d, err := Prepare(ctx, m, c, o)
 	if err != nil {
 		return nil, err
 	}
@@ -70,22 +70,22 @@ func denoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options)
 	for _, i := range list {
 		rows.X = append(rows.X, c.Row(i)...)
 	}
-	return d.denoise(ctx, rows, Options{Threads: o.Threads})
+	return d.Denoise(ctx, rows, Options{Threads: o.Threads})
 }
 
-// latentOf is the dimension of the surface of a method, 0 of one that does not say.
-func latentOf(m Method) int {
+// LatentOf is the dimension of the surface of a method, 0 of one that does not say.
+func LatentOf(m Method) int {
 	if m, ok := m.(interface{ Dimension() int }); ok {
 		return m.Dimension()
 	}
 	return 0
 }
 
-// tukeyTail is the probability that Tukey's loss cuts normal noise off.
-const tukeyTail = 2.8e-6
+// TukeyTail is the probability that Tukey's loss cuts normal noise off.
+const TukeyTail = 2.8e-6
 
-// complement writes the unit vector at right angles to D-1 orthonormal rows.
-func complement(dst, tangent []float64) {
+// Complement writes the unit vector at right angles to D-1 orthonormal rows.
+func Complement(dst, tangent []float64) {
 	D := len(dst)
 	best, least := 0, math.Inf(1)
 	for j := range D { // the axis that is least within the tangent

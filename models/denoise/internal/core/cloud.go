@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"fmt"
@@ -13,50 +13,50 @@ import (
 // neighbours.
 type Cloud struct {
 	rows.Data
-	index lookup.Index
-	used  []int // rows of positive weight
-	// number orders the rows of a part of a cloud among all of positive weight; nil is their order in used.
-	number []int
-	// others counts the rows of positive weight that a part of a cloud does not have.
-	others int
+	Index lookup.Index
+	Used  []int // rows of positive weight
+	// Number orders the rows of a part of a cloud among all of positive weight; nil is their order in used.
+	Number []int
+	// Others counts the rows of positive weight that a part of a cloud does not have.
+	Others int
 }
 
-// rows is the number of rows of positive weight in all.
-func (c *Cloud) rows() int { return len(c.used) + c.others }
+// Count is the number of rows of positive weight in all.
+func (c *Cloud) Count() int { return len(c.Used) + c.Others }
 
 // The squares of what is smaller or larger than this leave the range of the
 // numbers.
 const (
 	minSpan = 1e-120
-	maxSpan = 1e120
+	MaxSpan = 1e120
 )
 
-// newCloud checks x, merges equal rows and indexes it. It shares the memory of x
+// NewCloud checks x, merges equal rows and indexes it. It shares the memory of x
 // where no rows are equal.
-func newCloud(x rows.Data) (*Cloud, error) {
-	if err := checkRows(x); err != nil {
+func NewCloud(x rows.Data) (*Cloud, error) {
+	if err := CheckRows(x); err != nil {
 		return nil, err
 	}
-	return cloudOf(rows.Distinct(x))
+	return CloudOf(rows.Distinct(x))
 }
 
-// cloudOf indexes rows that have been checked.
-func cloudOf(x rows.Data) (*Cloud, error) {
+// CloudOf indexes rows that have been checked.
+func CloudOf(x rows.Data) (*Cloud, error) {
 	c := &Cloud{Data: x}
 	for i := range c.N {
 		if c.Weight(i) > 0 {
-			c.used = append(c.used, i)
+			c.Used = append(c.Used, i)
 		}
 	}
-	if len(c.used) == 0 {
+	if len(c.Used) == 0 {
 		return nil, fmt.Errorf("denoise: all weights are 0: %w", ErrInput)
 	}
-	c.index = lookup.NewIndex(c.X, c.D, c.used)
+	c.Index = lookup.NewIndex(c.X, c.D, c.Used)
 	return c, nil
 }
 
-// checkRows refuses what cannot be searched.
-func checkRows(x rows.Data) error {
+// CheckRows refuses what cannot be searched.
+func CheckRows(x rows.Data) error {
 	if x.N < 1 || x.D < 1 || x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
 		return fmt.Errorf("denoise: %d numbers do not make %d rows of %d; at least one row and one column are needed: %w", len(x.X), x.N, x.D, ErrInput)
 	}
@@ -67,7 +67,7 @@ func checkRows(x rows.Data) error {
 		}
 		span = max(span, math.Abs(v-x.X[i%x.D]))
 	}
-	if span > maxSpan || span > 0 && span < minSpan {
+	if span > MaxSpan || span > 0 && span < minSpan {
 		return fmt.Errorf("denoise: the rows span %.2g, and squares of that are beyond the numbers; rescale them: %w", span, ErrInput)
 	}
 	if x.Weights != nil && len(x.Weights) != x.N {
@@ -81,30 +81,30 @@ func checkRows(x rows.Data) error {
 	return nil
 }
 
-// some returns the rows of positive weight or, if there are more than most, some
+// Some returns the rows of positive weight or, if there are more than most, some
 // at equal distances in the list of them.
-func (c *Cloud) some(most int) []int {
-	if len(c.used) <= most {
-		return c.used
+func (c *Cloud) Some(most int) []int {
+	if len(c.Used) <= most {
+		return c.Used
 	}
 	list := make([]int, most)
 	for k := range list {
-		list[k] = c.used[someRow(k, len(c.used), most)]
+		list[k] = c.Used[SomeRow(k, len(c.Used), most)]
 	}
 	return list
 }
 
-// someRow is the row at place k of most among n.
-func someRow(k, n, most int) int { return k * n / most }
+// SomeRow is the row at place k of most among n.
+func SomeRow(k, n, most int) int { return k * n / most }
 
-// placeAmongSome is the place of row i of n among most of them at equal distances, -1
+// PlaceAmongSome is the place of row i of n among most of them at equal distances, -1
 // if it is not there.
-func placeAmongSome(i, n, most int) int {
+func PlaceAmongSome(i, n, most int) int {
 	if n <= most {
 		return i
 	}
 	k := (i*most + n - 1) / n
-	if k < most && someRow(k, n, most) == i {
+	if k < most && SomeRow(k, n, most) == i {
 		return k
 	}
 	return -1

@@ -1,4 +1,4 @@
-package denoise
+package principal
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 const (
@@ -27,9 +28,9 @@ const (
 // takes more from the rows than it is worth, in directions that are not even. Noise that
 // is more in some rows is even in all directions, and noise that is more in some columns
 // is the same for all rows.
-func (p *plane) findTexture(f *planeFit, kept []float64) {
-	q := float64(p.D - p.r)
-	_, off := p.coordinates(f.x, f.threads)
+func (p *Plane) findTexture(f *planeFit, kept []float64) {
+	q := float64(p.D - p.R)
+	_, off := p.Coordinates(f.x, f.threads)
 	var used []int
 	var squares, sum float64
 	for i, w := range kept {
@@ -58,12 +59,12 @@ func (p *plane) findTexture(f *planeFit, kept []float64) {
 //
 // Source: C. Zou, L. Peng, L. Feng, Z. Wang, Multivariate sign-based high-dimensional tests
 // for sphericity, Biometrika 101 (2014).
-func (p *plane) evenDirections(f *planeFit, used []int, scale []float64) bool {
+func (p *Plane) evenDirections(f *planeFit, used []int, scale []float64) bool {
 	n := min(len(used), textureRows)
-	D, q := p.D, float64(p.D-p.r)
-	z, unit := make([]float64, p.r), make([]float64, n*D)
+	D, q := p.D, float64(p.D-p.R)
+	z, unit := make([]float64, p.R), make([]float64, n*D)
 	for k := range n {
-		i := used[someRow(k, len(used), n)]
+		i := used[core.SomeRow(k, len(used), n)]
 		row := unit[k*D : (k+1)*D]
 		length := p.split(z, row, f.x.Row(i))
 		if scale != nil {
@@ -87,7 +88,7 @@ func (p *plane) evenDirections(f *planeFit, used []int, scale []float64) bool {
 
 // textured is the linear model of rows whose texture goes on in all directions: all axes,
 // shrunk by the noise of the quiet rows.
-func (f *planeFit) textured(p *plane, kept []float64) (*plane, error) {
+func (f *planeFit) textured(p *Plane, kept []float64) (*Plane, error) {
 	all := f.x
 	all.Weights = kept
 	again := *f
@@ -97,7 +98,7 @@ func (f *planeFit) textured(p *plane, kept []float64) (*plane, error) {
 		return p, err
 	}
 	values, _ := t.spread(all, f.threads)
-	t.take(t.r, values, p.quiet*p.quiet, effective(all))
+	t.take(t.R, values, p.quiet*p.quiet, effective(all))
 	t.quiet = p.quiet
 	return t, nil
 }

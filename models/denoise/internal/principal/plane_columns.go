@@ -1,4 +1,4 @@
-package denoise
+package principal
 
 import (
 	"math"
@@ -26,7 +26,7 @@ func columnNoise(values []float64, n float64) (variance, chance float64) {
 	for len(v) > 0 && !(v[0] > flatTail*v[len(v)-1]) {
 		v = v[1:]
 	}
-	if len(v) < wideColumns {
+	if len(v) < WideColumns {
 		return 0, math.Inf(1)
 	}
 	columns, deviation := float64(len(v)), math.Sqrt(2/n)
@@ -44,13 +44,13 @@ func columnNoise(values []float64, n float64) (variance, chance float64) {
 // quietest is the variance of the noise by the columns that vary least, where these say for certain that it is less
 // than the variance given, and what rows are off the plane p by is no noise that differs by column: columns
 // are correlated then.
-func (f *linearSearch) quietest(p *plane, variance float64) float64 {
-	if p == nil || p.D-p.r < 2 {
+func (f *linearSearch) quietest(p *Plane, variance float64) float64 {
+	if p == nil || p.D-p.R < 2 {
 		return variance
 	}
 	all := f.x
 	all.Weights = f.kept
-	found, chance := columnNoise(columnVariances(p.centre, func(i int) (float64, []float64) { return f.kept[i], f.x.Row(i) }, f.x.N), effective(all))
+	found, chance := columnNoise(columnVariances(p.Centre, func(i int) (float64, []float64) { return f.kept[i], f.x.Row(i) }, f.x.N), effective(all))
 	if !(found+surelyQuiet*chance < variance) {
 		return variance
 	}
@@ -60,7 +60,7 @@ func (f *linearSearch) quietest(p *plane, variance float64) float64 {
 			used = append(used, i)
 		}
 	}
-	rest, z := make([]float64, p.D), make([]float64, p.r)
+	rest, z := make([]float64, p.D), make([]float64, p.R)
 	scale := columnVariances(make([]float64, p.D), func(i int) (float64, []float64) {
 		p.split(z, rest, f.x.Row(i))
 		return f.kept[i], rest

@@ -1,4 +1,4 @@
-package denoise
+package classic
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -52,7 +53,7 @@ const (
 // which on Tukey's loss leaves rows out.
 var (
 	normalMedian = distuv.UnitNormal.Quantile(0.75)
-	tukeyCut     = distuv.UnitNormal.Quantile(1 - tukeyTail/2)
+	tukeyCut     = distuv.UnitNormal.Quantile(1 - core.TukeyTail/2)
 )
 
 // Name returns "apss".
@@ -61,26 +62,26 @@ func (APSS) Name() string { return "apss" }
 // Size returns the number of neighbours.
 func (m APSS) Size(n, D int) (int, error) {
 	if m.Latent != D-1 && m.Latent >= 1 {
-		return 0, fmt.Errorf("denoise: apss: spheres around rows of length %d are surfaces of dimension %d, not %d; the method auto or mls takes any: %w", D, D-1, m.Latent, ErrInput)
+		return 0, fmt.Errorf("denoise: apss: spheres around rows of length %d are surfaces of dimension %d, not %d; the method auto or mls takes any: %w", D, D-1, m.Latent, core.ErrInput)
 	}
 	k := m.Neighbors
 	if k == 0 {
 		k = apssNeighbors
 	}
-	return size(m, m.Latent, D, k, n, D+2)
+	return core.SettleSize(m, m.Latent, D, k, n, D+2)
 }
 
 // Prepare finds the normals of all rows.
-func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
-	K, err := m.Size(c.rows(), c.D)
+func (m APSS) Prepare(ctx context.Context, c *core.Cloud, o core.Options) (core.Fitted, error) {
+	K, err := m.Size(c.Count(), c.D)
 	if err != nil {
 		return nil, err
 	}
 	f := &apssFit{cloud: c, K: K, normals: make([]float64, len(c.X))}
-	near := min(max(apssNormals, K/2), len(c.used))
+	near := min(max(apssNormals, K/2), len(c.Used))
 	workers := make([]*planeWorker, par.Threads(o.Threads))
-	blocks := (len(c.used) + rowsAtATime - 1) / rowsAtATime
-	bar := progress{report: o.Progress, total: blocks}
+	blocks := (len(c.Used) + core.RowsAtATime - 1) / core.RowsAtATime
+	bar := core.Progress{Report: o.Progress, Total: blocks}
 	par.Do(len(workers), blocks, func(w, b int) {
 		if ctx.Err() != nil {
 			return
@@ -88,10 +89,10 @@ func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 		if workers[w] == nil {
 			workers[w] = &planeWorker{frame: chart.NewFrame(c.D, c.D-1)}
 		}
-		for _, i := range c.used[b*rowsAtATime : min((b+1)*rowsAtATime, len(c.used))] {
+		for _, i := range c.Used[b*core.RowsAtATime : min((b+1)*core.RowsAtATime, len(c.Used))] {
 			workers[w].normal(f.normals[i*c.D:(i+1)*c.D], c, i, near)
 		}
-		bar.add(1)
+		bar.Add(1)
 	})
 	return f, ctx.Err()
 }
@@ -99,7 +100,7 @@ func (m APSS) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) 
 // planeWorker is the memory of one goroutine that finds normals.
 type planeWorker struct {
 	frame     *chart.Frame
-	neighbors Neighborhood
+	neighbors core.Neighborhood
 	search    lookup.Search
 	weights   []float64
 	far, all  []float64
@@ -107,9 +108,9 @@ type planeWorker struct {
 
 // normal writes the normal of the plane of the rows nearest to row i, twice with weights
 // of Tukey; 0 where there is no plane.
-func (w *planeWorker) normal(dst []float64, c *Cloud, i, k int) {
+func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 	h := &w.neighbors
-	if !h.at(c, &w.search, c.Row(i), k) {
+	if !h.At(c, &w.search, c.Row(i), k) {
 		return
 	}
 	w.weights = append(w.weights[:0], h.Weights...)
@@ -117,7 +118,7 @@ func (w *planeWorker) normal(dst []float64, c *Cloud, i, k int) {
 		if !w.frame.Find(h.Rows, w.weights) {
 			return
 		}
-		complement(dst, w.frame.Axes)
+		core.Complement(dst, w.frame.Axes)
 		if round == 2 {
 			return
 		}
@@ -131,7 +132,7 @@ func (w *planeWorker) normal(dst []float64, c *Cloud, i, k int) {
 }
 
 // reweight sets weights by the residuals in far, which it sorts.
-func (w *planeWorker) reweight(h *Neighborhood) {
+func (w *planeWorker) reweight(h *core.Neighborhood) {
 	w.all = append(w.all[:0], w.far...)
 	cut := tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, apssExact*h.Next)
 	for k, v := range w.all {
@@ -141,13 +142,13 @@ func (w *planeWorker) reweight(h *Neighborhood) {
 
 // apssFit is what APSS knows of a cloud.
 type apssFit struct {
-	cloud   *Cloud
+	cloud   *core.Cloud
 	K       int
 	normals []float64
 }
 
 // Worker returns a worker with a sphere of its own.
-func (f *apssFit) Worker(context.Context) (Worker, error) {
+func (f *apssFit) Worker(context.Context) (core.Worker, error) {
 	D := f.cloud.D
 	p := chart.Quadratics(D - 1)
 	vec := func() []float64 { return make([]float64, D) }
@@ -158,7 +159,7 @@ func (f *apssFit) Worker(context.Context) (Worker, error) {
 // apssWorker fits spheres u0 + linear'v + square |v|^2 = 0 in coordinates v from a place.
 type apssWorker struct {
 	*apssFit
-	neighbors  Neighborhood
+	neighbors  core.Neighborhood
 	search     lookup.Search
 	eigen      *dense.SymmetricEigen
 	place      []float64 // D
@@ -177,14 +178,14 @@ type apssWorker struct {
 	cut float64
 }
 
-func (w *apssWorker) ownSearch() *lookup.Search { return &w.search }
+func (w *apssWorker) OwnSearch() *lookup.Search { return &w.search }
 
 // Place fits spheres at the places where they take the centre.
-func (w *apssWorker) Place(h *Neighborhood, about *Row) error {
+func (w *apssWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	copy(w.place, h.Centre)
 	for range apssSteps {
-		if !w.neighbors.at(w.cloud, &w.search, w.place, w.K) || !w.fit() {
-			return errLocal
+		if !w.neighbors.At(w.cloud, &w.search, w.place, w.K) || !w.fit() {
+			return core.ErrNoSurface
 		}
 		if err := w.Project(w.next, h.Centre); err != nil {
 			return err
@@ -356,7 +357,7 @@ func (w *apssWorker) Project(dst, x []float64) error {
 	value := w.u0 + dense.Dot(w.linear, dst) + w.square*dense.Dot(dst, dst)
 	slope := math.Sqrt(dense.Dot(w.diff, w.diff))
 	if !(slope > 0) {
-		return errLocal // the middle of the sphere
+		return core.ErrNoSurface // the middle of the sphere
 	}
 	// Along the unit gradient by t: value + slope t + square t^2 = 0.
 	left := slope*slope - 4*w.square*value
@@ -370,13 +371,13 @@ func (w *apssWorker) Project(dst, x []float64) error {
 }
 
 // Keeps implements keeper.
-func (APSS) Keeps(f *footprint) { f.Kept = f.N * f.D }
+func (APSS) Keeps(f *core.Footprint) { f.Kept = f.N * f.D }
 
 // Dimension is Latent.
 func (m APSS) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m APSS) Sized(latent, neighbors int) Method {
+func (m APSS) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }

@@ -1,4 +1,4 @@
-package denoise
+package classic
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -50,54 +51,54 @@ func (m KDE) Name() string {
 // Size returns the number of neighbours.
 func (m KDE) Size(n, D int) (int, error) {
 	if !(m.Width >= 0) || math.IsInf(m.Width, 0) {
-		return 0, fmt.Errorf("denoise: %s: kernel width %v; want a finite number of at least 0: %w", m.Name(), m.Width, ErrInput)
+		return 0, fmt.Errorf("denoise: %s: kernel width %v; want a finite number of at least 0: %w", m.Name(), m.Width, core.ErrInput)
 	}
 	if m.Local && m.Width > 0 {
-		return 0, fmt.Errorf("denoise: %s: the kernel width is given or local, not both: %w", m.Name(), ErrInput)
+		return 0, fmt.Errorf("denoise: %s: the kernel width is given or local, not both: %w", m.Name(), core.ErrInput)
 	}
-	return size(m, m.Latent, D, m.Neighbors, n, 2)
+	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, 2)
 }
 
 // Prepare settles the width.
-func (m KDE) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
+func (m KDE) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
 	if m.Width == 0 && !m.Local {
 		m.Width = silverman(c)
 		if !(m.Width > 0) {
-			return nil, fmt.Errorf("denoise: %s: all rows are equal, and have no kernel width: %w", m.Name(), ErrInput)
+			return nil, fmt.Errorf("denoise: %s: all rows are equal, and have no kernel width: %w", m.Name(), core.ErrInput)
 		}
 	}
-	return perWorker(func(context.Context) (Worker, error) {
+	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &kdeWorker{method: m, cloud: c, eigen: dense.NewSymmetricEigen(c.D), x: vec(c.D), at: vec(c.D), shift: vec(c.D), diff: vec(c.D), step: vec(c.D)}, nil
 	}), nil
 }
 
 // silverman is the rule of thumb for the width of a kernel.
-func silverman(c *Cloud) float64 {
+func silverman(c *core.Cloud) float64 {
 	var total float64
-	for _, i := range c.used {
+	for _, i := range c.Used {
 		total += c.Weight(i)
 	}
 	var deviation float64
 	for j := range c.D {
 		var mean, square float64
-		first := c.Row(c.used[0])[j]
-		for _, i := range c.used {
+		first := c.Row(c.Used[0])[j]
+		for _, i := range c.Used {
 			mean += c.Weight(i) / total * (c.Row(i)[j] - first)
 		}
-		for _, i := range c.used {
+		for _, i := range c.Used {
 			e := c.Row(i)[j] - first - mean
 			square += c.Weight(i) / total * e * e
 		}
 		deviation += math.Sqrt(square) / float64(c.D)
 	}
-	D, n := float64(c.D), float64(len(c.used))
+	D, n := float64(c.D), float64(len(c.Used))
 	return math.Pow(4/(D+2), 1/(D+4)) * math.Pow(n, -1/(D+4)) * deviation
 }
 
 type kdeWorker struct {
 	method KDE
-	cloud  *Cloud
+	cloud  *core.Cloud
 	h      float64
 	most   int // rows that count
 	eigen  *dense.SymmetricEigen
@@ -120,13 +121,13 @@ const (
 )
 
 // Place settles the width.
-func (w *kdeWorker) Place(h *Neighborhood, _ *Row) error {
-	w.h, w.most = w.method.Width, len(w.cloud.used)
+func (w *kdeWorker) Place(h *core.Neighborhood, _ *core.Row) error {
+	w.h, w.most = w.method.Width, len(w.cloud.Used)
 	if w.method.Local {
 		w.h, w.most = h.Distance[h.N()-1], min(w.most, kdeRows*h.N())
 	}
 	if !(w.h > 0) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 			w.look()
 		}
 		if !w.direct() {
-			return errLocal
+			return core.ErrNoSurface
 		}
 		floats.Add(w.x, w.step)
 		if math.Sqrt(dense.Dot(w.step, w.step)) < kdePrecision*w.h {
@@ -155,7 +156,7 @@ func (w *kdeWorker) look() {
 	copy(w.at, w.x)
 	reach := (kdeReach + kdeSlack) * w.h
 	for k := 64; ; k *= 4 {
-		w.found = w.search.Find(w.cloud.index, w.x, min(k, w.most))
+		w.found = w.search.Find(w.cloud.Index, w.x, min(k, w.most))
 		if k >= w.most || w.found[len(w.found)-1].Distance > reach*reach {
 			return
 		}
@@ -202,7 +203,8 @@ func (w *kdeWorker) direct() bool {
 	return true
 }
 
-func (m KDE) inUnits(unit float64) (Method, bool) {
+// InUnits implements the interface of methods with units.
+func (m KDE) InUnits(unit float64) (core.Method, bool) {
 	m.Width /= unit
 	return m, true
 }
@@ -211,7 +213,7 @@ func (m KDE) inUnits(unit float64) (Method, bool) {
 func (m KDE) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m KDE) Sized(latent, neighbors int) Method {
+func (m KDE) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }

@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"context"
@@ -18,7 +18,7 @@ func (d *Prepared) sharedJobs(x rows.Data, share float64) []job {
 	rows := map[int]int{} // chart to job
 	var jobs []job
 	for i := range x.N {
-		at := chart[s.Find(d.Cloud.index, x.Row(i), 1)[0].Row]
+		at := chart[s.Find(d.Cloud.Index, x.Row(i), 1)[0].Row]
 		k, ok := rows[at]
 		if !ok {
 			k = len(jobs)
@@ -39,12 +39,12 @@ func (d *Prepared) sharedCharts(share float64) []int {
 		chart[i] = -1
 	}
 	var s lookup.Search
-	for _, i := range c.used {
+	for _, i := range c.Used {
 		if chart[i] >= 0 {
 			continue
 		}
 		chart[i] = i
-		found := s.Find(c.index, c.Row(i), d.Size)
+		found := s.Find(c.Index, c.Row(i), d.Size)
 		reach := share * math.Sqrt(found[len(found)-1].Distance)
 		for _, f := range found {
 			if chart[f.Row] < 0 && math.Sqrt(f.Distance) <= reach {
@@ -66,7 +66,7 @@ func (d *Prepared) compareShared(ctx context.Context, x rows.Data, r *Result, o 
 		some.X = append(some.X, x.Row(k*x.N/n)...)
 	}
 	o.Share, o.Progress = 0, nil
-	own, err := d.each(ctx, some, o)
+	own, err := d.Each(ctx, some, o)
 	if err != nil {
 		return err
 	}

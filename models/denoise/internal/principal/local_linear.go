@@ -1,4 +1,4 @@
-package denoise
+package principal
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -32,34 +33,34 @@ const localPrior = 30
 // algorithm, SIAM Journal on Imaging Sciences 6 (2013); M. Gavish, D. Donoho, Optimal
 // shrinkage of singular values, IEEE Transactions on Information Theory 63 (2017).
 type localLinear struct {
-	plane     *plane
+	plane     *Plane
 	neighbors int
-	cloud     *Cloud       // coordinates along the axes of the plane
+	cloud     *core.Cloud  // coordinates along the axes of the plane
 	index     lookup.Index // of these, shrunk
 	signal    []float64    // r: variances of all rows without the noise
 	size      float64      // sum of signal
 }
 
-// nearRows is the model by the nearest of the rows whose coordinates are those of c, and index has shrunk.
-func (m PCA) nearRows(c *Cloud, in lookup.Index) *localLinear {
-	f := &localLinear{plane: m.plane, neighbors: m.neighbors, cloud: c, index: in, signal: m.signal}
-	for _, v := range m.signal {
+// NearRows is the model by the nearest of the rows whose coordinates are those of c, and index has shrunk.
+func (m PCA) NearRows(c *core.Cloud, in lookup.Index) *localLinear {
+	f := &localLinear{plane: m.Plane, neighbors: m.Neighbors, cloud: c, index: in, signal: m.Signal}
+	for _, v := range m.Signal {
 		f.size += v
 	}
 	return f
 }
 
 // newLocalLinear is that of all rows of c, which tell the signal.
-func newLocalLinear(p *plane, c *Cloud, neighbors int) *localLinear {
-	m := PCA{plane: p, neighbors: neighbors, signal: p.signal(c)}
-	return m.nearRows(c, lookup.NewIndex(p.shrunk(c.Data), c.D, c.used))
+func newLocalLinear(p *Plane, c *core.Cloud, neighbors int) *localLinear {
+	m := PCA{Plane: p, Neighbors: neighbors, Signal: p.signal(c)}
+	return m.NearRows(c, lookup.NewIndex(p.Shrunk(c.Data), c.D, c.Used))
 }
 
 // signal are the variances along the axes without the noise.
-func (p *plane) signal(c *Cloud) []float64 {
-	signal := make([]float64, p.r)
+func (p *Plane) signal(c *core.Cloud) []float64 {
+	signal := make([]float64, p.R)
 	var sum float64
-	for _, i := range c.used {
+	for _, i := range c.Used {
 		w := c.Weight(i)
 		for a, v := range c.Row(i) {
 			signal[a] += w * v * v
@@ -67,32 +68,32 @@ func (p *plane) signal(c *Cloud) []float64 {
 		sum += w
 	}
 	for a := range signal {
-		signal[a] = max(signal[a]/sum-p.noise*p.noise, 0)
+		signal[a] = max(signal[a]/sum-p.Noise*p.Noise, 0)
 	}
 	return signal
 }
 
-// shrunk are coordinates, each shrunk as those of all rows.
-func (p *plane) shrunk(z rows.Data) []float64 {
+// Shrunk are coordinates, each shrunk as those of all rows.
+func (p *Plane) Shrunk(z rows.Data) []float64 {
 	v := make([]float64, len(z.X))
 	for i := range z.N {
-		p.shrink(v[i*p.r:(i+1)*p.r], z.Row(i))
+		p.shrink(v[i*p.R:(i+1)*p.R], z.Row(i))
 	}
 	return v
 }
 
 // shrink writes coordinates, shrunk as those of all rows, into dst.
-func (p *plane) shrink(dst, z []float64) {
+func (p *Plane) shrink(dst, z []float64) {
 	for a, v := range z {
-		dst[a] = p.gain[a] * v
+		dst[a] = p.Gain[a] * v
 	}
 }
 
 // Worker implements Fitted.
-func (f *localLinear) Worker(context.Context) (Worker, error) { return f.worker(), nil }
+func (f *localLinear) Worker(context.Context) (core.Worker, error) { return f.worker(), nil }
 
 func (f *localLinear) worker() *linearWorker {
-	r := f.plane.r
+	r := f.plane.R
 	return &linearWorker{
 		localLinear: f, at: make([]float64, r), mean: make([]float64, r), off: make([]float64, r), gain: make([]float64, r),
 		eigen: dense.NewSymmetricEigen(r),
@@ -110,8 +111,8 @@ type linearWorker struct {
 }
 
 // Place implements Worker.
-func (w *linearWorker) Place(_ *Neighborhood, about *Row) error {
-	about.Neighbors, about.Noise = min(w.neighbors, w.cloud.rows()), w.plane.noise
+func (w *linearWorker) Place(_ *core.Neighborhood, about *core.Row) error {
+	about.Neighbors, about.Noise = min(w.neighbors, w.cloud.Count()), w.plane.Noise
 	return nil
 }
 
@@ -121,8 +122,8 @@ func (w *linearWorker) Project(dst, z []float64) error {
 	return nil
 }
 
-// ownSearch implements searcher.
-func (w *linearWorker) ownSearch() *lookup.Search { return &w.search }
+// OwnSearch implements searcher.
+func (w *linearWorker) OwnSearch() *lookup.Search { return &w.search }
 
 // project writes f(z) for the K nearest rows into dst, and where these tell nothing the row
 // as the model of all rows shrinks it.
@@ -132,20 +133,20 @@ func (w *linearWorker) project(dst, z []float64, neighbors int) {
 		n = w.gather(z, neighbors)
 	}
 	if w.alone = !(n > 2) || !w.factorize(n); w.alone {
-		copy(w.gain, w.plane.gain)
+		copy(w.gain, w.plane.Gain)
 		w.plane.shrink(dst, z)
 		return
 	}
-	variance := w.plane.noise * w.plane.noise
+	variance := w.plane.Noise * w.plane.Noise
 	for a, v := range w.eigen.Values {
-		w.gain[a] = axisGain(v/variance, n+localPrior-1, w.plane.r)
+		w.gain[a] = axisGain(v/variance, n+localPrior-1, w.plane.R)
 	}
 	floats.SubTo(w.off, z, w.mean)
 	w.turn(w.off)
 	for a, g := range w.gain {
 		w.at[a] *= g
 	}
-	r := w.plane.r
+	r := w.plane.R
 	for b := range dst {
 		dst[b] = w.mean[b] + dense.Dot(w.eigen.A[b*r:(b+1)*r], w.at)
 	}
@@ -159,7 +160,7 @@ func (w *linearWorker) turn(v []float64) {
 	}
 	clear(w.at)
 	for b, u := range v {
-		floats.AddScaled(w.at, u, w.eigen.A[b*w.plane.r:(b+1)*w.plane.r])
+		floats.AddScaled(w.at, u, w.eigen.A[b*w.plane.R:(b+1)*w.plane.R])
 	}
 }
 
@@ -176,7 +177,7 @@ func (w *linearWorker) linear(v []float64) (square, trace float64) {
 // gather leaves the weighted mean of the nearest rows, and what they are off it by times
 // the roots of their weights, which sum to 1. It returns the number of equal rows that they are worth.
 func (w *linearWorker) gather(z []float64, neighbors int) float64 {
-	r := w.plane.r
+	r := w.plane.R
 	w.plane.shrink(w.at, z)
 	found := w.search.Find(w.index, w.at, neighbors+1)
 	if w.search.Missed {
@@ -216,10 +217,10 @@ func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 
 // factorize finds the axes of the rows gathered, worth n, with those of all rows.
 func (w *linearWorker) factorize(n float64) bool {
-	r, a := w.plane.r, w.eigen.A
+	r, a := w.plane.R, w.eigen.A
 	covariance(a, w.scaled, r)
 	floats.Scale(n/(n-1), a)
-	variance, trace := w.plane.noise*w.plane.noise, 0.0
+	variance, trace := w.plane.Noise*w.plane.Noise, 0.0
 	for i := range r {
 		trace += a[i*r+i]
 	}

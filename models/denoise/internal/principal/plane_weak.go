@@ -1,4 +1,4 @@
-package denoise
+package principal
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -30,8 +31,8 @@ const (
 // that of its neighbours. How far it does by chance, rows tell whose rest is that of other
 // rows. Where the bend of the plane explains that there are none, else it is found anew beside these: an axis that is
 // hardly more than noise takes in more of it than a bend, which is shrunk.
-func (f *planeFit) addWeak(p *plane, weights []float64) error {
-	if !(p.noise > 0) || p.r > f.most {
+func (f *planeFit) addWeak(p *Plane, weights []float64) error {
+	if !(p.Noise > 0) || p.R > f.most {
 		return nil
 	}
 	list := someOf(weights)
@@ -42,8 +43,8 @@ func (f *planeFit) addWeak(p *plane, weights []float64) error {
 	x.Weights = nil
 	for range weakRounds {
 		found, err := f.weakAxes(p, x)
-		if err == nil && len(found) > 0 && p.bend != nil {
-			p.bend = nil
+		if err == nil && len(found) > 0 && p.Bend != nil {
+			p.Bend = nil
 			found, err = f.weakAxes(p, x)
 		}
 		if err != nil {
@@ -52,21 +53,21 @@ func (f *planeFit) addWeak(p *plane, weights []float64) error {
 		if len(found) == 0 {
 			break
 		}
-		p.axes = append(p.axes, found...)
-		if !dense.OrthonormalizeRows(p.axes, p.D) {
-			p.axes = p.axes[:p.r*p.D]
+		p.Axes = append(p.Axes, found...)
+		if !dense.OrthonormalizeRows(p.Axes, p.D) {
+			p.Axes = p.Axes[:p.R*p.D]
 			return nil
 		}
-		p.r = len(p.axes) / p.D
-		for len(p.gain) < p.r {
-			p.gain = append(p.gain, 0) // nothing that a linear model could tell from noise
+		p.R = len(p.Axes) / p.D
+		for len(p.Gain) < p.R {
+			p.Gain = append(p.Gain, 0) // nothing that a linear model could tell from noise
 		}
-		p.reach = p.noise * p.tail(1-tukeyTail)
-		if p.r > f.most {
+		p.Reach = p.Noise * p.tail(1-core.TukeyTail)
+		if p.R > f.most {
 			return nil
 		}
 	}
-	if p.bend == nil {
+	if p.Bend == nil {
 		p.findBend(f, weights)
 	}
 	return nil
@@ -85,23 +86,23 @@ func someOf(weights []float64) []int {
 	}
 	some := make([]int, weakRows)
 	for k := range some {
-		some[k] = list[someRow(k, len(list), weakRows)]
+		some[k] = list[core.SomeRow(k, len(list), weakRows)]
 	}
 	return some
 }
 
 // weakAxes returns further axes of the rows of x.
-func (f *planeFit) weakAxes(p *plane, x rows.Data) ([]float64, error) {
-	z, _ := p.coordinates(x, f.threads)
+func (f *planeFit) weakAxes(p *Plane, x rows.Data) ([]float64, error) {
+	z, _ := p.Coordinates(x, f.threads)
 	rest := rows.Data{N: x.N, D: x.D, X: make([]float64, len(x.X))}
-	p.each(x.N, f.threads, func(diff []float64, i int) {
-		p.split(z[i*p.r:(i+1)*p.r], diff, x.Row(i))
+	p.Each(x.N, f.threads, func(diff []float64, i int) {
+		p.split(z[i*p.R:(i+1)*p.R], diff, x.Row(i))
 		copy(rest.Row(i), diff)
-		if p.bend != nil {
-			p.bend.add(rest.Row(i), z[i*p.r:(i+1)*p.r], -1)
+		if p.Bend != nil {
+			p.Bend.add(rest.Row(i), z[i*p.R:(i+1)*p.R], -1)
 		}
 	})
-	near := neighborsOf(z, x.N, p.r, min(weakNeighbors, x.N/3), f.threads)
+	near := neighborsOf(z, x.N, p.R, min(weakNeighbors, x.N/3), f.threads)
 	order := make([]int, x.N)
 	for i := range order {
 		order[i] = i
@@ -130,22 +131,22 @@ func (f *planeFit) weakAxes(p *plane, x rows.Data) ([]float64, error) {
 // together returns the largest mean products of the rest of rows with the mean rest of
 // their neighbours, descending, and the axes along which these are. Row i has the rest of row
 // order[i].
-func (f *planeFit) together(p *plane, rest rows.Data, order []int, near [][]int) (values, axes []float64, err error) {
+func (f *planeFit) together(p *Plane, rest rows.Data, order []int, near [][]int) (values, axes []float64, err error) {
 	n, D := rest.N, rest.D
 	smooth := rows.Data{N: n, D: D, X: make([]float64, n*D)}
-	p.each(n, f.threads, func(_ []float64, i int) {
+	p.Each(n, f.threads, func(_ []float64, i int) {
 		for _, k := range near[i] {
 			floats.AddScaled(smooth.Row(i), 1/float64(len(near[i])), rest.Row(order[k]))
 		}
 	})
-	k := min(weakAxes, D-p.r, n-1)
+	k := min(weakAxes, D-p.R, n-1)
 	pc, err := rows.PrincipalComponents(f.ctx, smooth, k, f.threads)
 	if err != nil {
 		return nil, nil, err
 	}
 	eigen := dense.NewSymmetricEigen(k)
 	own, mean := make([]float64, n*k), make([]float64, n*k)
-	p.each(n, f.threads, func(_ []float64, i int) {
+	p.Each(n, f.threads, func(_ []float64, i int) {
 		for a := range k {
 			axis := pc.Axes[a*D : (a+1)*D]
 			own[i*k+a], mean[i*k+a] = dense.Dot(axis, rest.Row(order[i])), dense.Dot(axis, smooth.Row(i))

@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"fmt"
@@ -14,19 +14,19 @@ import (
 var ErrMemory = memory.ErrTooLarge
 
 const (
-	// indexWords is what an index takes for a row beside a copy of it: its
+	// IndexWords is what an index takes for a row beside a copy of it: its
 	// number, and its share of the nodes of a tree, whose slice doubles.
-	indexWords = 6
-	// mergeWords is what finding equal rows takes for a row: a map of hashes,
+	IndexWords = 6
+	// MergeWords is what finding equal rows takes for a row: a map of hashes,
 	// which is up to twice as large as what it holds, and two lists.
-	mergeWords = 9
-	// rowWords is the size of a Row, and what lists of jobs take for one.
-	rowWords = 10
+	MergeWords = 9
+	// RowWords is the size of a Row, and what lists of jobs take for one.
+	RowWords = 10
 )
 
-// footprint counts numbers that denoising holds at once, in float64 so that no
+// Footprint counts numbers that denoising holds at once, in float64 so that no
 // product of sizes overflows.
-type footprint struct {
+type Footprint struct {
 	N, D, Latent, K, Threads float64
 	Fits                     bool // a model to every neighbourhood
 	// Kept are those that a method keeps of all rows, Own those of one goroutine beside its neighbourhood.
@@ -34,24 +34,24 @@ type footprint struct {
 }
 
 // keeper is a method that holds more than neighbourhoods.
-type keeper interface{ Keeps(f *footprint) }
+type keeper interface{ Keeps(f *Footprint) }
 
-func newFootprint(m Method, x rows.Data, o Options) footprint {
+func NewFootprint(m Method, x rows.Data, o Options) Footprint {
 	k, err := m.Size(x.N, x.D)
 	if err != nil {
 		k = x.N // settled later
 	}
-	f := footprint{N: float64(x.N), D: float64(x.D), K: float64(k), Threads: float64(par.Threads(o.Threads))}
+	f := Footprint{N: float64(x.N), D: float64(x.D), K: float64(k), Threads: float64(par.Threads(o.Threads))}
 	if m, ok := m.(keeper); ok {
 		m.Keeps(&f)
 	}
 	return f
 }
 
-// workers counts the buffers of goroutines: neighbourhoods with their regression,
+// Workers counts the buffers of goroutines: neighbourhoods with their regression,
 // and a model of them with its second derivatives, of which there are at most
 // arrowOuter coordinates.
-func (f footprint) workers() float64 {
+func (f Footprint) Workers() float64 {
 	const arrowOuter = 500
 	outer := min(arrowOuter, f.D*(2+f.D))
 	p := min(f.D, 8)
@@ -63,7 +63,7 @@ func (f footprint) workers() float64 {
 	return f.Threads * (neighborhood + 4*f.D*f.D)
 }
 
-func (f footprint) reserve(m Method, x rows.Data, numbers float64) (*memory.Reservation, error) {
+func (f Footprint) Reserve(m Method, x rows.Data, numbers float64) (*memory.Reservation, error) {
 	what := fmt.Sprintf("denoise with the method %s: %d rows of %d columns", m.Name(), x.N, x.D)
 	r, err := memory.Reserve(what, 8*numbers, "take fewer rows or columns")
 	if err != nil {
@@ -72,20 +72,20 @@ func (f footprint) reserve(m Method, x rows.Data, numbers float64) (*memory.Rese
 	return r, nil
 }
 
-// reserveFit holds what preparing a method takes: equal rows merged, an index,
+// ReserveFit holds what preparing a method takes: equal rows merged, an index,
 // and what the method keeps of every row.
-func reserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
-	f := newFootprint(m, x, o)
-	return f.reserve(m, x, 2*f.N*f.D+f.N*(mergeWords+indexWords+3)+f.workers()+f.Kept)
+func ReserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
+	f := NewFootprint(m, x, o)
+	return f.Reserve(m, x, 2*f.N*f.D+f.N*(MergeWords+IndexWords+3)+f.Workers()+f.Kept)
 }
 
-// reserve holds what denoising rows takes: the rows that come out and what is said of them.
-func (d *Prepared) reserve(x rows.Data, o Options) (*memory.Reservation, error) {
-	f := newFootprint(d.Method, d.Cloud.Data, o)
+// Reserve holds what denoising rows takes: the rows that come out and what is said of them.
+func (d *Prepared) Reserve(x rows.Data, o Options) (*memory.Reservation, error) {
+	f := NewFootprint(d.Method, d.Cloud.Data, o)
 	f.Threads = float64(d.goroutines(o.Threads))
-	numbers := float64(x.N)*(float64(x.D)+rowWords+lookup.OrderWords) + f.workers()
+	numbers := float64(x.N)*(float64(x.D)+RowWords+lookup.OrderWords) + f.Workers()
 	if o.Share > 0 {
 		numbers += f.N + 4*float64(x.N)
 	}
-	return f.reserve(d.Method, x, numbers)
+	return f.Reserve(d.Method, x, numbers)
 }

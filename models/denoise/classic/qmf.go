@@ -1,4 +1,4 @@
-package denoise
+package classic
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -41,13 +42,13 @@ func (QMF) Name() string { return "qmf" }
 // Size returns the number of neighbours.
 func (m QMF) Size(n, D int) (int, error) {
 	if math.IsNaN(m.Lambda) || math.IsInf(m.Lambda, 0) || m.Lambda < 0 && m.Lambda != NoRidge || m.Rounds < 0 {
-		return 0, fmt.Errorf("denoise: qmf: ridge %v and %d rounds; want finite numbers of at least 0: %w", m.Lambda, m.Rounds, ErrInput)
+		return 0, fmt.Errorf("denoise: qmf: ridge %v and %d rounds; want finite numbers of at least 0: %w", m.Lambda, m.Rounds, core.ErrInput)
 	}
-	return size(m, m.Latent, D, m.Neighbors, n, chart.Quadratics(m.Latent))
+	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, chart.Quadratics(m.Latent))
 }
 
 // Prepare has nothing to do.
-func (m QMF) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
+func (m QMF) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
 	lambda := m.Lambda
 	switch lambda {
 	case 0:
@@ -58,7 +59,7 @@ func (m QMF) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
 	if m.Rounds == 0 {
 		m.Rounds = 50
 	}
-	return perWorker(func(context.Context) (Worker, error) {
+	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		d, D, p := m.Latent, c.D, chart.Quadratics(m.Latent)
 		vec := func(n int) []float64 { return make([]float64, n) }
 		return &qmfWorker{
@@ -91,19 +92,19 @@ const (
 	qmfPrecision = 1e-8
 )
 
-func (w *qmfWorker) Place(h *Neighborhood, about *Row) error {
+func (w *qmfWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	if !w.frame.Find(h.Rows, h.Weights) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	w.begin(h)
 	before := math.Inf(1)
 	var rest float64
 	for range w.rounds {
 		if !w.orthonormalize(h.N()) || !w.regress(h) {
-			return errLocal
+			return core.ErrNoSurface
 		}
 		if rest = w.settle(h); math.IsNaN(rest) {
-			return errLocal
+			return core.ErrNoSurface
 		}
 		if before-rest <= qmfPrecision*rest {
 			break
@@ -111,7 +112,7 @@ func (w *qmfWorker) Place(h *Neighborhood, about *Row) error {
 		before = rest
 	}
 	if !w.orthonormalize(h.N()) || !w.regress(h) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	var total, square float64
 	for _, v := range h.Weights {
@@ -124,7 +125,7 @@ func (w *qmfWorker) Place(h *Neighborhood, about *Row) error {
 }
 
 // begin takes the principal components as tau.
-func (w *qmfWorker) begin(h *Neighborhood) {
+func (w *qmfWorker) begin(h *core.Neighborhood) {
 	if len(w.tau) < h.N()*w.d {
 		w.tau = make([]float64, h.N()*w.d)
 	}
@@ -170,7 +171,7 @@ func (w *qmfWorker) orthonormalize(n int) bool {
 }
 
 // regress fits c, A and B to the rows.
-func (w *qmfWorker) regress(h *Neighborhood) bool {
+func (w *qmfWorker) regress(h *core.Neighborhood) bool {
 	w.sums.Reset()
 	for i := range h.N() {
 		chart.Quadratic(w.psi, w.tau[i*w.d:(i+1)*w.d])
@@ -183,7 +184,7 @@ func (w *qmfWorker) regress(h *Neighborhood) bool {
 
 // settle moves every tau to its fixed point, where that helps, and returns the weighted sum
 // of squares.
-func (w *qmfWorker) settle(h *Neighborhood) float64 {
+func (w *qmfWorker) settle(h *core.Neighborhood) float64 {
 	var rest float64
 	for i := range h.N() {
 		row := w.tau[i*w.d : (i+1)*w.d]
@@ -273,7 +274,7 @@ func (w *qmfWorker) Project(dst, x []float64) error {
 		}
 	}
 	if !dense.FactorCholesky(w.h, d, 0, chart.Singular) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	dense.SolveCholeskyRows(w.t, w.h, d, 1)
 	copy(w.column, w.t)
@@ -291,7 +292,7 @@ func (w *qmfWorker) Project(dst, x []float64) error {
 func (m QMF) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m QMF) Sized(latent, neighbors int) Method {
+func (m QMF) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }

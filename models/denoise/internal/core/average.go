@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 // do not count.
 func (g *safeWorker) average(x []float64, about *Row) error {
 	c := g.d.Cloud
-	found := g.search.Find(c.index, x, g.o.Average+1)
+	found := g.search.Find(c.Index, x, g.o.Average+1)
 	if g.search.Missed {
-		return errLocal
+		return ErrNoSurface
 	}
 	g.charts = append(g.charts[:0], found...)
 	h := math.Sqrt(g.charts[len(g.charts)-1].Distance)
@@ -33,7 +33,7 @@ func (g *safeWorker) average(x []float64, about *Row) error {
 		if err == nil {
 			err = g.worker.Project(g.point, x)
 		}
-		if errors.Is(err, errLocal) {
+		if errors.Is(err, ErrNoSurface) {
 			continue
 		}
 		if err != nil {
@@ -45,8 +45,8 @@ func (g *safeWorker) average(x []float64, about *Row) error {
 			g.sum[j] += weight * v
 		}
 	}
-	if !g.neighbors.at(c, &g.search, x, g.d.Size) || total == 0 {
-		return errLocal
+	if !g.neighbors.At(c, &g.search, x, g.d.Size) || total == 0 {
+		return ErrNoSurface
 	}
 	for j, v := range g.sum {
 		g.point[j] = v / total

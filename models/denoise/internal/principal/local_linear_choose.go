@@ -1,4 +1,4 @@
-package denoise
+package principal
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -33,18 +34,18 @@ const (
 	localStep = 0.05
 )
 
-// linearModel is the best model that is linear, of all rows or of those near by.
-type linearModel struct {
-	plane     *plane
+// Linear is the best model that is linear, of all rows or of those near by.
+type Linear struct {
+	Plane     *Plane
 	neighbors int       // 0 is all rows, by the gains of the plane
 	signal    []float64 // variances along the axes without the noise, for those of the nearest rows
-	noise     float64
-	risk      float64 // mean squared error, estimated
-	// overall is the risk of the model of all rows along the axes that charts are made along,
+	Noise     float64
+	Risk      float64 // mean squared error, estimated
+	// Overall is the risk of the model of all rows along the axes that charts are made along,
 	// off the mean squared error of leaving what is off these.
-	overall, off float64
-	// bent is what no surface of dimension d comes below by, as far as rows near by tell.
-	bent float64
+	Overall, Off float64
+	// Bent is what no surface of dimension d comes below by, as far as rows near by tell.
+	Bent float64
 	// empty where no axis is more than noise: there is nothing that charts could follow.
 	empty bool
 }
@@ -54,20 +55,20 @@ type linearSearch struct {
 	ctx     context.Context
 	x       rows.Data
 	threads int
-	judged  int // rows that charts are judged on
-	wide    *plane // with all axes that are looked at
+	judged  int    // rows that charts are judged on
+	wide    *Plane // with all axes that are looked at
 	// variance of the noise: that of wide, or less where the columns say so. Gains of the nearest rows are by the former, which what few
 	// rows vary by chance makes the better one.
 	variance float64
 	off      []float64
-	kept     []float64 // weights of rows, 0 for those far from the plane
-	cloud    *Cloud    // coordinates along these
+	kept     []float64   // weights of rows, 0 for those far from the plane
+	cloud    *core.Cloud // coordinates along these
 	some     []int
 }
 
 // findLinear finds the linear model of distinct rows of positive weight with the least estimated risk, with p, nil
 // where it has too many axes, for that of all. It returns nil where rows are too few, or free of noise.
-func findLinear(ctx context.Context, x rows.Data, p *plane, s Search, judged int) (*linearModel, error) {
+func findLinear(ctx context.Context, x rows.Data, p *Plane, s Search, judged int) (*Linear, error) {
 	if x.N < 2*leastLocalRows {
 		return nil, nil
 	}
@@ -80,17 +81,17 @@ func findLinear(ctx context.Context, x rows.Data, p *plane, s Search, judged int
 	if err := f.findAxes(p); err != nil || f.wide == nil {
 		return nil, err
 	}
-	if !(f.wide.noise > 0) {
+	if !(f.wide.Noise > 0) {
 		return nil, nil
 	}
 	return f.choose(p, s.Latent)
 }
 
 // findAxes finds the axes, and the noise.
-func (f *linearSearch) findAxes(p *plane) error {
+func (f *linearSearch) findAxes(p *Plane) error {
 	r := localAxes
 	if p != nil {
-		r = max(r, min(p.r, mostLocalAxes))
+		r = max(r, min(p.R, mostLocalAxes))
 	}
 	find := planeFit{ctx: f.ctx, x: f.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: min(r, f.x.D, f.x.N-1)}
 	var err error
@@ -98,36 +99,36 @@ func (f *linearSearch) findAxes(p *plane) error {
 		return err
 	}
 	f.kept = find.within(f.wide)
-	z, off := f.wide.coordinates(f.x, f.threads)
+	z, off := f.wide.Coordinates(f.x, f.threads)
 	f.off = off
-	f.cloud = cloudOfAll(rows.Data{N: f.x.N, D: f.wide.r, X: z, Weights: f.x.Weights})
-	f.some = f.cloud.some(localSample)
+	f.cloud = cloudOfAll(rows.Data{N: f.x.N, D: f.wide.R, X: z, Weights: f.x.Weights})
+	f.some = f.cloud.Some(localSample)
 	values, total := f.wide.spread(f.x, f.threads)
 	n := effective(f.x)
 	rank, variance, ok := noiseRank(values, total, n, f.x.D)
 	if !ok { // all axes are more than noise, and each bounds it
 		variance = slices.Min(values)
 	}
-	if p != nil && p.noise > 0 {
-		variance = min(variance, p.noise*p.noise)
+	if p != nil && p.Noise > 0 {
+		variance = min(variance, p.Noise*p.Noise)
 	}
-	f.wide.take(f.wide.r, values, variance, n)
+	f.wide.take(f.wide.R, values, variance, n)
 	if ok { // neighbours are looked up along what is more than noise
-		clear(f.wide.gain[min(max(rank, 1), f.wide.r):])
+		clear(f.wide.Gain[min(max(rank, 1), f.wide.R):])
 	}
 	if variance = min(variance, f.quiet()); !(variance > flatTail*total) {
 		variance = 0
 	}
-	f.wide.take(f.wide.r, values, variance, n)
+	f.wide.take(f.wide.R, values, variance, n)
 	f.variance = f.quietest(p, variance)
 	return nil
 }
 
 // cloudOfAll has all rows, of positive weight, without a look for equal ones.
-func cloudOfAll(x rows.Data) *Cloud {
-	c := &Cloud{Data: x, used: make([]int, x.N)}
-	for i := range c.used {
-		c.used[i] = i
+func cloudOfAll(x rows.Data) *core.Cloud {
+	c := &core.Cloud{Data: x, Used: make([]int, x.N)}
+	for i := range c.Used {
+		c.Used[i] = i
 	}
 	return c
 }
@@ -135,7 +136,7 @@ func cloudOfAll(x rows.Data) *Cloud {
 func (f *linearSearch) reserve() (*memory.Reservation, error) {
 	n, r := float64(f.x.N), float64(min(f.x.D, mostLocalAxes))
 	worker := 2 * r * (3*r + mostLocalRows)
-	return footprint{}.reserve(PCA{}, f.x, n*(float64(f.x.D)+6*r+2*indexWords)+float64(f.threads)*worker)
+	return core.Footprint{}.Reserve(PCA{}, f.x, n*(float64(f.x.D)+6*r+2*core.IndexWords)+float64(f.threads)*worker)
 }
 
 // quiet is the variance of the noise where there is the least of it: about one row in ten it is
@@ -145,8 +146,8 @@ func (f *linearSearch) quiet() float64 {
 	least := math.Inf(1)
 	near := newLocalLinear(f.wide, f.cloud, 0)
 	workers := make([]*linearWorker, f.threads)
-	some := f.cloud.some(quietSample)
-	for k := len(f.cloud.used) / 2; k >= leastLocalRows && k >= len(f.cloud.used)/8; k /= 2 {
+	some := f.cloud.Some(quietSample)
+	for k := len(f.cloud.Used) / 2; k >= leastLocalRows && k >= len(f.cloud.Used)/8; k /= 2 {
 		found := make([]float64, len(some))
 		par.Do(f.threads, len(some), func(at, i int) {
 			if workers[at] == nil {
@@ -164,7 +165,7 @@ func (f *linearSearch) quiet() float64 {
 
 // noiseNear is the variance of the noise of the k rows nearest to z.
 func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
-	r := w.plane.r
+	r := w.plane.R
 	w.plane.shrink(w.at, z)
 	found := w.search.Find(w.index, w.at, k)
 	w.scaled = dense.Grow(w.scaled, len(found)*r)
@@ -194,15 +195,15 @@ func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
 }
 
 // choose compares models on some of the rows.
-func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
+func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
 	off, overall := f.overall(p, f.judged) // those that charts are judged on: of fewer, the noise would decide
 	moved, err := f.perturb()
 	if err != nil || moved == nil {
 		return nil, err
 	}
-	m := &linearModel{plane: f.wide, noise: math.Sqrt(f.variance), off: off}
+	m := &Linear{Plane: f.wide, Noise: math.Sqrt(f.variance), Off: off}
 	if m.empty = p != nil && p.empty; m.empty {
-		m.plane, m.overall, m.risk = p.straight(), stat.Mean(overall, nil), stat.Mean(overall, nil)
+		m.Plane, m.Overall, m.Risk = p.straight(), stat.Mean(overall, nil), stat.Mean(overall, nil)
 		return m, nil
 	}
 	base, best, err := f.chooseNear(m, moved)
@@ -213,34 +214,34 @@ func (f *linearSearch) choose(p *plane, latent int) (*linearModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.risk = stat.Mean(best, nil)
+	m.Risk = stat.Mean(best, nil)
 	if m.neighbors > 0 {
-		m.signal = m.plane.signal(f.cloud)
+		m.signal = m.Plane.signal(f.cloud)
 	}
 	if overall != nil { // whose axes and whose estimate charts are compared with
-		m.overall = stat.Mean(overall, nil)
+		m.Overall = stat.Mean(overall, nil)
 		_, alike := f.overall(p, len(f.some))
 		if !surelyLess(base, alike) {
-			if !each && p.noise < sameNoise*m.noise {
-				m.risk += m.overall - stat.Mean(base, nil)
+			if !each && p.Noise < sameNoise*m.Noise {
+				m.Risk += m.Overall - stat.Mean(base, nil)
 			}
 			if m.neighbors == 0 && !each {
-				m.plane = p.straight()
+				m.Plane = p.straight()
 			}
 		}
 	}
-	m.bent = f.bent(p, latent)
+	m.Bent = f.bent(p, latent)
 	return m, nil
 }
 
 // chooseNear chooses the number of nearest rows, 0 for all, and returns the risk by row of all and of those. What is not
 // sure is decided on more rows.
-func (f *linearSearch) chooseNear(m *linearModel, moved *moved) (base, best []float64, err error) {
+func (f *linearSearch) chooseNear(m *Linear, moved *moved) (base, best []float64, err error) {
 	known := f.variance
-	f.variance = f.wide.noise * f.wide.noise // by which rows are shrunk: with less the risk would be for fewer rows than are best
+	f.variance = f.wide.Noise * f.wide.Noise // by which rows are shrunk: with less the risk would be for fewer rows than are best
 	base = f.near(0, moved)
 	best = base
-	n, likeliest, least := len(f.cloud.used), 0, stat.Mean(base, nil)
+	n, likeliest, least := len(f.cloud.Used), 0, stat.Mean(base, nil)
 	for k := min(n-1, mostLocalRows); k >= leastLocalRows; k /= 2 {
 		risk := f.near(k, moved)
 		if err := f.ctx.Err(); err != nil {
@@ -257,7 +258,7 @@ func (f *linearSearch) chooseNear(m *linearModel, moved *moved) (base, best []fl
 		}
 	}
 	if m.neighbors == 0 && likeliest > 0 && least < (1-worthwhile)*stat.Mean(base, nil) {
-		f.some = f.cloud.some(unsureSample)
+		f.some = f.cloud.Some(unsureSample)
 		base = f.near(0, moved)
 		if best = f.near(likeliest, moved); surelyLess(best, base) {
 			m.neighbors = likeliest
@@ -296,50 +297,50 @@ func surelyLess(a, b []float64) bool {
 
 // overall is the estimated risk of the model of all rows along the axes of p, by row of so many, and what leaving the
 // directions off it costs.
-func (f *linearSearch) overall(p *plane, rows int) (cost float64, risk []float64) {
+func (f *linearSearch) overall(p *Plane, rows int) (cost float64, risk []float64) {
 	if p == nil {
 		return 0, nil
 	}
 	variance := f.variance
-	some := f.x.Select(f.cloud.some(rows))
-	z, off := p.coordinates(some, f.threads)
-	fitted := 2 * variance * float64(p.D-p.r) / effective(f.x) // of each axis, which has followed the rows
+	some := f.x.Select(f.cloud.Some(rows))
+	z, off := p.Coordinates(some, f.threads)
+	fitted := 2 * variance * float64(p.D-p.R) / effective(f.x) // of each axis, which has followed the rows
 	risk = make([]float64, some.N)
 	for i := range risk {
-		cost += (off[i]*off[i] - float64(p.D-p.r)*variance) / float64(some.N)
+		cost += (off[i]*off[i] - float64(p.D-p.R)*variance) / float64(some.N)
 		risk[i] = off[i]*off[i] - float64(p.D)*variance
-		for a, g := range p.gain {
-			v := (1 - g) * z[i*p.r+a]
+		for a, g := range p.Gain {
+			v := (1 - g) * z[i*p.R+a]
 			risk[i] += v*v + 2*variance*g + fitted*g
 			cost += fitted / float64(some.N)
 		}
 	}
-	return cost - p.bent(), risk
+	return cost - p.Bent(), risk
 }
 
 // moved are all rows moved by eps, up or down in each column, with axes of their own.
 type moved struct {
 	x     rows.Data
-	plane *plane
-	cloud *Cloud
+	plane *Plane
+	cloud *core.Cloud
 	eps   float64
 }
 
 func (f *linearSearch) perturb() (*moved, error) {
-	m := &moved{x: f.x, eps: localStep * f.wide.noise}
+	m := &moved{x: f.x, eps: localStep * f.wide.Noise}
 	m.x.X = slices.Clone(f.x.X)
-	rng := rand.NewPCG(perturbationSeed, 2)
+	rng := rand.NewPCG(core.PerturbationSeed, 2)
 	for k := range m.x.X {
-		m.x.X[k] += m.eps * randomSign(rng.Uint64())
+		m.x.X[k] += m.eps * core.RandomSign(rng.Uint64())
 	}
 	all := m.x
 	all.Weights = f.kept
-	find := planeFit{ctx: f.ctx, x: m.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: f.wide.r}
+	find := planeFit{ctx: f.ctx, x: m.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: f.wide.R}
 	var err error
 	if m.plane, err = find.axes(all); err != nil || m.plane == nil {
 		return nil, err
 	}
-	m.plane.noise, m.plane.gain = f.wide.noise, f.wide.gain
+	m.plane.Noise, m.plane.Gain = f.wide.Noise, f.wide.Gain
 	m.cloud = cloudOfAll(m.plane.of(m.x, f.threads))
 	return m, nil
 }
@@ -364,7 +365,7 @@ func (f *linearSearch) near(k int, m *moved) []float64 {
 }
 
 func (f *linearSearch) riskOf(i, k int, m *moved, workers *[2]*linearWorker) float64 {
-	r, variance := f.wide.r, f.variance
+	r, variance := f.wide.R, f.variance
 	foot, signs, along := make([]float64, r), make([]float64, f.x.D), make([]float64, r)
 	floats.SubTo(signs, m.x.Row(i), f.x.Row(i))
 	for a := range along {
@@ -383,7 +384,7 @@ func (f *linearSearch) riskOf(i, k int, m *moved, workers *[2]*linearWorker) flo
 		moves += v * dense.Dot(m.plane.axis(a), signs)
 	}
 	for j, s := range signs {
-		moves += s * (m.plane.centre[j] - f.wide.centre[j])
+		moves += s * (m.plane.Centre[j] - f.wide.Centre[j])
 	}
 	return risk + 2*variance*(trace+moves/(m.eps*m.eps))
 }
@@ -391,19 +392,19 @@ func (f *linearSearch) riskOf(i, k int, m *moved, workers *[2]*linearWorker) flo
 // bent is a mean squared error that charts of dimension d can hardly come below: what rows near by,
 // as few as charts are made from, are off the best plane of d + d(d+1)/2 dimensions, in which such a
 // surface bends, by more than noise.
-func (f *linearSearch) bent(p *plane, latent int) float64 {
+func (f *linearSearch) bent(p *Plane, latent int) float64 {
 	if p == nil {
 		p = f.wide
 	}
 	dimensions := chart.Quadratics(latent) - 1
-	if p.r <= dimensions {
+	if p.R <= dimensions {
 		return 0
 	}
 	c := cloudOfAll(p.of(f.x, f.threads))
-	k := min(10*chart.Quadratics(latent), len(c.used)/3)
-	some := c.some(quietSample)
+	k := min(10*chart.Quadratics(latent), len(c.Used)/3)
+	some := c.Some(quietSample)
 	left := make([]float64, len(some))
-	spectrum := newLocalLinear(&plane{D: p.D, r: p.r, gain: ones(p.r), noise: f.wide.noise}, c, k)
+	spectrum := newLocalLinear(&Plane{D: p.D, R: p.R, Gain: ones(p.R), Noise: f.wide.Noise}, c, k)
 	workers := make([]*linearWorker, f.threads)
 	par.Do(f.threads, len(some), func(at, i int) {
 		if workers[at] == nil {
@@ -411,8 +412,8 @@ func (f *linearSearch) bent(p *plane, latent int) float64 {
 		}
 		left[i] = workers[at].leftOf(c.Row(some[i]), k, dimensions)
 	})
-	variance := f.wide.noise * f.wide.noise
-	return max(stat.Mean(left, nil)-float64(p.r-dimensions)*variance, 0)
+	variance := f.wide.Noise * f.wide.Noise
+	return max(stat.Mean(left, nil)-float64(p.R-dimensions)*variance, 0)
 }
 
 func ones(n int) []float64 {
@@ -429,26 +430,26 @@ func (w *linearWorker) leftOf(z []float64, k, axes int) float64 {
 	if !(n > 2) {
 		return 0
 	}
-	covariance(w.eigen.A, w.scaled, w.plane.r)
+	covariance(w.eigen.A, w.scaled, w.plane.R)
 	if !w.eigen.Factorize() {
 		return 0
 	}
-	return floats.Sum(w.eigen.Values[:w.plane.r-axes]) * n / (n - 1)
+	return floats.Sum(w.eigen.Values[:w.plane.R-axes]) * n / (n - 1)
 }
 
-// plain tells whether charts need not be tried, being more than twice as far from the rows, or having nothing to follow.
-func (m *linearModel) plain(p *plane) bool {
-	return m.empty || p == nil && m.bent > m.risk || p != nil && p.quiet > 0 || m.bent > 2*m.risk
+// Plain tells whether charts need not be tried, being more than twice as far from the rows, or having nothing to follow.
+func (m *Linear) Plain(p *Plane) bool {
+	return m.empty || p == nil && m.Bent > m.Risk || p != nil && p.quiet > 0 || m.Bent > 2*m.Risk
 }
 
-// why says that a linear model was taken, beside charts of a mean squared error.
-func (m *linearModel) why(latent int, least string, charts float64) string {
+// Why says that a linear model was taken, beside charts of a mean squared error.
+func (m *Linear) Why(latent int, least string, charts float64) string {
 	if m.empty {
 		return "auto: a linear model is better here: no principal axis is more than noise; the method pca was used"
 	}
-	of := fmt.Sprintf("%d principal axes", m.plane.shrinking())
+	of := fmt.Sprintf("%d principal axes", m.Plane.shrinking())
 	if m.neighbors > 0 {
 		of = fmt.Sprintf("principal components of the %d nearest rows", m.neighbors)
 	}
-	return fmt.Sprintf("auto: a linear model is better here: the mean squared error is about %.3g with %s and %s%.3g with charts of dimension %d; the method pca was used", m.risk, of, least, charts, latent)
+	return fmt.Sprintf("auto: a linear model is better here: the mean squared error is about %.3g with %s and %s%.3g with charts of dimension %d; the method pca was used", m.Risk, of, least, charts, latent)
 }

@@ -1,4 +1,4 @@
-package denoise
+package principal
 
 import (
 	"math"
@@ -15,13 +15,13 @@ const (
 	bendRows = 10
 )
 
-// planeBend is what a surface near a plane is off it by along axes that are no more than noise, one by one: a polynomial of
+// PlaneBend is what a surface near a plane is off it by along axes that are no more than noise, one by one: a polynomial of
 // the third degree of the first coordinates on the plane, whose values at the rows have shrunk singular values.
-type planeBend struct {
-	first   int       // coordinates that count
-	low, up []float64 // r: of the rows, beyond which a coordinate is taken for the bound
-	factors []float64 // functions x rank
-	axes    []float64 // rank x D, orthonormal, and orthogonal to the plane
+type PlaneBend struct {
+	First   int       // coordinates that count
+	Low, Up []float64 // r: of the rows, beyond which a coordinate is taken for the bound
+	Factors []float64 // functions x rank
+	Axes    []float64 // rank x D, orthonormal, and orthogonal to the plane
 	gain    float64   // by how much it is estimated to lower the mean squared error
 }
 
@@ -31,21 +31,21 @@ func bendFunctions(r, first int) int {
 }
 
 // at writes the functions at z into psi.
-func (b *planeBend) at(psi, z []float64) {
+func (b *PlaneBend) at(psi, z []float64) {
 	psi[0] = 1
 	u := psi[1 : 1+len(z)]
 	for a, v := range z {
 		u[a] = 0
-		if half := (b.up[a] - b.low[a]) / 2; half > 0 {
-			u[a] = min(max((v-b.low[a])/half-1, -1), 1)
+		if half := (b.Up[a] - b.Low[a]) / 2; half > 0 {
+			u[a] = min(max((v-b.Low[a])/half-1, -1), 1)
 		}
 	}
 	k := 1 + len(z)
-	for a := range b.first {
-		for c := a; c < b.first; c++ {
+	for a := range b.First {
+		for c := a; c < b.First; c++ {
 			psi[k] = u[a] * u[c]
 			k++
-			for e := c; e < b.first; e++ {
+			for e := c; e < b.First; e++ {
 				psi[k] = u[a] * u[c] * u[e]
 				k++
 			}
@@ -54,10 +54,10 @@ func (b *planeBend) at(psi, z []float64) {
 }
 
 // values writes the coordinates along its axes of what the surface is off the plane by at z into dst.
-func (b *planeBend) values(dst, z []float64) []float64 {
+func (b *PlaneBend) values(dst, z []float64) []float64 {
 	var few [fewFunctions]float64
 	psi := few[:]
-	if m := bendFunctions(len(z), b.first); m <= fewFunctions {
+	if m := bendFunctions(len(z), b.First); m <= fewFunctions {
 		psi = psi[:m]
 	} else {
 		psi = make([]float64, m)
@@ -66,7 +66,7 @@ func (b *planeBend) values(dst, z []float64) []float64 {
 	for a := range dst {
 		dst[a] = 0
 		for k, v := range psi {
-			dst[a] += v * b.factors[k*len(dst)+a]
+			dst[a] += v * b.Factors[k*len(dst)+a]
 		}
 	}
 	return dst
@@ -76,24 +76,24 @@ func (b *planeBend) values(dst, z []float64) []float64 {
 const fewFunctions = 64
 
 // rank is the number of axes that it has for rows of length D.
-func (b *planeBend) rank(D int) int { return len(b.axes) / D }
+func (b *PlaneBend) rank(D int) int { return len(b.Axes) / D }
 
 // add adds what the surface is off the plane by at the coordinates z, times a factor, to dst.
-func (b *planeBend) add(dst, z []float64, factor float64) {
+func (b *PlaneBend) add(dst, z []float64, factor float64) {
 	var few [mostBends]float64
 	D := len(dst)
 	for a, v := range b.values(few[:b.rank(D)], z) {
-		floats.AddScaled(dst, factor*v, b.axes[a*D:(a+1)*D])
+		floats.AddScaled(dst, factor*v, b.Axes[a*D:(a+1)*D])
 	}
 }
 
 // off is how far row x of a mean, at the distance far from the plane, is off the surface at z across the plane.
-func (b *planeBend) off(x, mean, z []float64, far float64) float64 {
+func (b *PlaneBend) off(x, mean, z []float64, far float64) float64 {
 	var few [mostBends]float64
 	D := len(x)
 	square := far * far
 	for a, v := range b.values(few[:b.rank(D)], z) {
-		axis := b.axes[a*D : (a+1)*D]
+		axis := b.Axes[a*D : (a+1)*D]
 		square += v * (v - 2*(dense.Dot(axis, x)-dense.Dot(axis, mean)))
 	}
 	return math.Sqrt(max(square, 0))
@@ -105,36 +105,36 @@ const mostBends = bendAxes*(bendAxes+1)/2 + bendAxes*(bendAxes+1)*(bendAxes+2)/6
 // findBend regresses what the rows that count are off the plane by on polynomials of the first coordinates, and keeps
 // the singular values that are more than noise, shrunk as Gavish and Donoho do: of as many coordinates as make that
 // most. Linear functions are regressed out, as axes have these.
-func (p *plane) findBend(f *planeFit, kept []float64) {
-	if !(p.noise > 0) || p.r >= p.D {
+func (p *Plane) findBend(f *planeFit, kept []float64) {
+	if !(p.Noise > 0) || p.R >= p.D {
 		return
 	}
 	list := someOf(kept)
-	z, rest := make([]float64, len(list)*p.r), make([]float64, len(list)*p.D)
-	p.each(len(list), f.threads, func(diff []float64, k int) {
-		p.split(z[k*p.r:(k+1)*p.r], diff, f.x.Row(list[k]))
+	z, rest := make([]float64, len(list)*p.R), make([]float64, len(list)*p.D)
+	p.Each(len(list), f.threads, func(diff []float64, k int) {
+		p.split(z[k*p.R:(k+1)*p.R], diff, f.x.Row(list[k]))
 		copy(rest[k*p.D:(k+1)*p.D], diff)
 	})
-	b := planeBend{low: make([]float64, p.r), up: make([]float64, p.r)}
-	for a := range p.r {
-		b.low[a], b.up[a] = math.Inf(1), math.Inf(-1)
+	b := PlaneBend{Low: make([]float64, p.R), Up: make([]float64, p.R)}
+	for a := range p.R {
+		b.Low[a], b.Up[a] = math.Inf(1), math.Inf(-1)
 		for k := range list {
-			b.low[a], b.up[a] = min(b.low[a], z[k*p.r+a]), max(b.up[a], z[k*p.r+a])
+			b.Low[a], b.Up[a] = min(b.Low[a], z[k*p.R+a]), max(b.Up[a], z[k*p.R+a])
 		}
 	}
 	var most float64
-	for b.first = 1; b.first <= min(p.r, bendAxes) && len(list) >= bendRows*bendFunctions(p.r, b.first); b.first++ {
+	for b.First = 1; b.First <= min(p.R, bendAxes) && len(list) >= bendRows*bendFunctions(p.R, b.First); b.First++ {
 		one := b
 		if one.gain = one.fit(z, rest, p) / float64(len(list)); one.gain > most {
-			p.bend, most = &one, one.gain
+			p.Bend, most = &one, one.gain
 		}
 	}
 }
 
 // fit fits the functions, and returns by how much that is estimated to lower the sum of squared errors.
-func (b *planeBend) fit(z, rest []float64, p *plane) (gain float64) {
-	n, r, D := len(rest)/p.D, p.r, p.D
-	m := bendFunctions(r, b.first)
+func (b *PlaneBend) fit(z, rest []float64, p *Plane) (gain float64) {
+	n, r, D := len(rest)/p.D, p.R, p.D
+	m := bendFunctions(r, b.First)
 	gram, from, psi := make([]float64, m*m), make([]float64, m*D), make([]float64, m)
 	for i := range n {
 		b.at(psi, z[i*r:(i+1)*r])
@@ -159,11 +159,11 @@ func (b *planeBend) fit(z, rest []float64, p *plane) (gain float64) {
 	if !eigen.Factorize() {
 		return 0
 	}
-	variance, rank := p.noise*p.noise, 0
+	variance, rank := p.Noise*p.Noise, 0
 	for rank < count && eigen.Values[count-1-rank] > variance*float64(count)*largestOfNoise(float64(count), q) {
 		rank++
 	}
-	b.factors, b.axes = make([]float64, m*rank), make([]float64, rank*D)
+	b.Factors, b.Axes = make([]float64, m*rank), make([]float64, rank*D)
 	for a := range rank {
 		at := count - 1 - a
 		square := eigen.Values[at]
@@ -172,12 +172,12 @@ func (b *planeBend) fit(z, rest []float64, p *plane) (gain float64) {
 		gain += square * shrink * shrink
 		for k := range count {
 			u := eigen.A[k*count+at]
-			b.factors[(skip+k)*rank+a] = u * size * shrink
-			floats.AddScaled(b.axes[a*D:(a+1)*D], u/size, bent[k*D:(k+1)*D])
+			b.Factors[(skip+k)*rank+a] = u * size * shrink
+			floats.AddScaled(b.Axes[a*D:(a+1)*D], u/size, bent[k*D:(k+1)*D])
 		}
 	}
 	if rank > 0 {
-		dense.BackwardCholeskyRows(b.factors, gram, m, rank)
+		dense.BackwardCholeskyRows(b.Factors, gram, m, rank)
 	}
 	return gain
 }
@@ -185,17 +185,17 @@ func (b *planeBend) fit(z, rest []float64, p *plane) (gain float64) {
 // independent is the part of a function beside those before it below which it is taken for one of these.
 const independent = 1e-9
 
-// bent is by how much the bend of a plane is estimated to lower the mean squared error.
-func (p *plane) bent() float64 {
-	if p.bend == nil {
+// Bent is by how much the bend of a plane is estimated to lower the mean squared error.
+func (p *Plane) Bent() float64 {
+	if p.Bend == nil {
 		return 0
 	}
-	return p.bend.gain
+	return p.Bend.gain
 }
 
 // straight is a plane without its bend.
-func (p *plane) straight() *plane {
+func (p *Plane) straight() *Plane {
 	s := *p
-	s.bend = nil
+	s.Bend = nil
 	return &s
 }

@@ -1,4 +1,4 @@
-package denoise
+package core
 
 import (
 	"context"
@@ -23,9 +23,9 @@ type Prepared struct {
 	Number []int
 }
 
-// prepare makes a method, whose settings do not depend on the rows any more, ready for a cloud.
-func prepare(ctx context.Context, m Method, c *Cloud, o Options) (*Prepared, error) {
-	size, err := m.Size(c.rows(), c.D)
+// Prepare makes a method, whose settings do not depend on the rows any more, ready for a cloud.
+func Prepare(ctx context.Context, m Method, c *Cloud, o Options) (*Prepared, error) {
+	size, err := m.Size(c.Count(), c.D)
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ type Result struct {
 	// where charts of their own take them, over up to 256 of the rows, and
 	// ShareMoved that of the same rows from where they were; 0 without Share.
 	ShareError, ShareMoved float64
-	// need is that of searches for rows which are not Done.
-	need float64
+	// Need is that of searches for rows which are not Done.
+	Need float64
 }
 
-// rowsAtATime is the number of rows that a goroutine takes at once.
-const rowsAtATime = 16
+// RowsAtATime is the number of rows that a goroutine takes at once.
+const RowsAtATime = 16
 
 // goroutines is the number of those that denoise: more than threads where most
 // of them wait for the program that computes the loss.
@@ -62,23 +62,23 @@ func (d *Prepared) goroutines(threads int) int {
 	return par.Threads(threads)
 }
 
-// denoise denoises rows with the columns of the cloud.
-func (d *Prepared) denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
-	r, err := d.each(ctx, x, o)
+// Denoise denoises rows with the columns of the cloud.
+func (d *Prepared) Denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
+	r, err := d.Each(ctx, x, o)
 	if err == nil && o.Share > 0 {
 		err = d.compareShared(ctx, x, r, o)
 	}
 	return r, err
 }
 
-// each denoises rows that have been checked, job by job. Rows that the cloud, being a
+// Each denoises rows that have been checked, job by job. Rows that the cloud, being a
 // part of one, cannot serve are left as they are and not Done.
-func (d *Prepared) each(ctx context.Context, x rows.Data, o Options) (*Result, error) {
+func (d *Prepared) Each(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
 	jobs := d.jobs(x, o)
 	workers := make([]*safeWorker, d.goroutines(o.Threads))
 	errs := make([]error, len(jobs))
-	bar := progress{report: o.Progress, total: x.N}
+	bar := Progress{Report: o.Progress, Total: x.N}
 	par.Do(len(workers), len(jobs), func(w, k int) {
 		if ctx.Err() != nil {
 			return
@@ -89,7 +89,7 @@ func (d *Prepared) each(ctx context.Context, x rows.Data, o Options) (*Result, e
 			}
 		}
 		errs[k] = workers[w].do(ctx, jobs[k], x, r)
-		bar.add(len(jobs[k].rows))
+		bar.Add(len(jobs[k].rows))
 	})
 	if err := ctx.Err(); err != nil {
 		return r, err
@@ -101,13 +101,13 @@ func (d *Prepared) each(ctx context.Context, x rows.Data, o Options) (*Result, e
 	}
 	for _, w := range workers {
 		if w != nil {
-			r.need = max(r.need, w.need())
+			r.Need = max(r.Need, w.need())
 		}
 	}
 	return r, nil
 }
 
-func (o Options) check(got, want int) error {
+func (o Options) Check(got, want int) error {
 	switch {
 	case got != want:
 		return fmt.Errorf("denoise: the rows have %d columns, those fitted have %d: %w", got, want, ErrInput)
@@ -145,8 +145,8 @@ func (d *Prepared) jobs(x rows.Data, o Options) []job {
 		all = lookup.AlongCurve(x.X, x.D, all)
 	}
 	var jobs []job
-	for from := 0; from < x.N; from += rowsAtATime {
-		jobs = append(jobs, job{rows: all[from:min(from+rowsAtATime, x.N)]})
+	for from := 0; from < x.N; from += RowsAtATime {
+		jobs = append(jobs, job{rows: all[from:min(from+RowsAtATime, x.N)]})
 	}
 	return jobs
 }
@@ -230,15 +230,15 @@ func (d *Prepared) rowNumber(i int) int {
 	return d.Number[i]
 }
 
-func fatal(err error) bool { return err != nil && !errors.Is(err, errLocal) }
+func fatal(err error) bool { return err != nil && !errors.Is(err, ErrNoSurface) }
 
 // missed tells whether neighbours of the row at hand may be elsewhere, and forgets it.
 func (g *safeWorker) missed() bool {
 	missed := g.search.Missed
 	g.search.Missed = false
 	if w, ok := g.worker.(searcher); ok {
-		missed = w.ownSearch().Missed || missed
-		w.ownSearch().Missed = false
+		missed = w.OwnSearch().Missed || missed
+		w.OwnSearch().Missed = false
 	}
 	return missed
 }
@@ -247,17 +247,17 @@ func (g *safeWorker) missed() bool {
 func (g *safeWorker) need() float64 {
 	need := g.search.Need
 	if w, ok := g.worker.(searcher); ok {
-		need = max(need, w.ownSearch().Need)
+		need = max(need, w.OwnSearch().Need)
 	}
 	return need
 }
 
 // searcher is a worker that looks up rows by itself.
-type searcher interface{ ownSearch() *lookup.Search }
+type searcher interface{ OwnSearch() *lookup.Search }
 
 func (g *safeWorker) place(centre []float64, about *Row) error {
-	if !g.neighbors.at(g.d.Cloud, &g.search, centre, g.d.Size) {
-		return errLocal
+	if !g.neighbors.At(g.d.Cloud, &g.search, centre, g.d.Size) {
+		return ErrNoSurface
 	}
 	about.Neighbors = g.neighbors.N()
 	return g.worker.Place(&g.neighbors, about)
@@ -266,15 +266,15 @@ func (g *safeWorker) place(centre []float64, about *Row) error {
 // judge flags points, and rows, that are far from the neighbours.
 func (g *safeWorker) judge(about *Row, err error, x []float64) {
 	far := rows.Distance(g.point, g.neighbors.mean)
-	switch limit := g.o.Reach * g.neighbors.radius; {
+	switch limit := g.o.Reach * g.neighbors.Radius; {
 	case err != nil, math.IsNaN(far), math.IsInf(far, 0):
 		about.Unchanged = true
 	case far > limit && rows.Distance(g.point, x) > limit/1e6:
 		about.Unchanged = true
 	}
 	from, moved := rows.Distance(x, g.neighbors.mean), rows.Distance(x, g.point)
-	about.Extrapolated = about.Unchanged || far > g.neighbors.radius*(1+1e-9) || from > g.neighbors.ball*(1+1e-9)
-	if w, ok := g.worker.(noiseBound); ok && moved > w.maxNoise() {
+	about.Extrapolated = about.Unchanged || far > g.neighbors.Radius*(1+1e-9) || from > g.neighbors.ball*(1+1e-9)
+	if w, ok := g.worker.(noiseBound); ok && moved > w.MaxNoise() {
 		about.Extrapolated = true
 	}
 	if math.IsNaN(about.Noise) || math.IsInf(about.Noise, 0) {
@@ -283,21 +283,21 @@ func (g *safeWorker) judge(about *Row, err error, x []float64) {
 }
 
 // noiseBound is a worker that knows how far noise alone throws rows.
-type noiseBound interface{ maxNoise() float64 }
+type noiseBound interface{ MaxNoise() float64 }
 
-// progress reports the part of the work that is done.
-type progress struct {
+// Progress reports the part of the work that is done.
+type Progress struct {
 	mu          sync.Mutex
-	report      func(float64)
-	done, total int
+	Report      func(float64)
+	done, Total int
 }
 
-func (p *progress) add(n int) {
-	if p.report == nil {
+func (p *Progress) Add(n int) {
+	if p.Report == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
-	p.report(float64(p.done) / float64(p.total))
+	p.Report(float64(p.done) / float64(p.Total))
 }

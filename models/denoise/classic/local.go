@@ -1,4 +1,4 @@
-package denoise
+package classic
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
@@ -72,11 +73,11 @@ func (m SCQM) Name() string {
 func (m SCQM) Size(n, D int) (int, error) {
 	switch {
 	case m.Passes < 0 || m.Steps < 0 || m.Curvature < 0:
-		return 0, fmt.Errorf("denoise: %s: passes %d, steps %d, curvature %d; want at least 0: %w", m.Name(), m.Passes, m.Steps, m.Curvature, ErrInput)
+		return 0, fmt.Errorf("denoise: %s: passes %d, steps %d, curvature %d; want at least 0: %w", m.Name(), m.Passes, m.Steps, m.Curvature, core.ErrInput)
 	case math.IsNaN(m.Ridge) || math.IsInf(m.Ridge, 0) || m.Ridge < 0 && m.Ridge != NoRidge:
-		return 0, fmt.Errorf("denoise: %s: ridge is %v, want a finite number of at least 0: %w", m.Name(), m.Ridge, ErrInput)
+		return 0, fmt.Errorf("denoise: %s: ridge is %v, want a finite number of at least 0: %w", m.Name(), m.Ridge, core.ErrInput)
 	}
-	return size(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
+	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
 }
 
 func (m SCQM) config() scqm.Config {
@@ -114,16 +115,16 @@ func (m SCQM) columns(D int) int {
 }
 
 // Prepare tries whether the fits can be done.
-func (m SCQM) Prepare(ctx context.Context, c *Cloud, _ Options) (Fitted, error) {
-	K, err := m.Size(c.rows(), c.D)
+func (m SCQM) Prepare(ctx context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
+	K, err := m.Size(c.Count(), c.D)
 	if err != nil {
 		return nil, err
 	}
-	make := func(ctx context.Context) (Worker, error) { return newLocalWorker(ctx, m, K, c.D) }
+	make := func(ctx context.Context) (core.Worker, error) { return newLocalWorker(ctx, m, K, c.D) }
 	if _, err := make(ctx); err != nil {
 		return nil, err
 	}
-	return perWorker(make), nil
+	return core.PerWorker(make), nil
 }
 
 // localWorker fits by Newton's method, or, where that does not suit the size or
@@ -145,7 +146,7 @@ func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error)
 	w.ridge = w.config.Ridge
 	var err error
 	if m.Passes == 0 {
-		if w.fitter, err = scqm.NewFitter(ctx, K, D, w.config); err != nil && !errors.Is(err, ErrInput) {
+		if w.fitter, err = scqm.NewFitter(ctx, K, D, w.config); err != nil && !errors.Is(err, core.ErrInput) {
 			return nil, err
 		}
 	}
@@ -160,9 +161,9 @@ func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error)
 	return w, nil
 }
 
-func (w *localWorker) Place(h *Neighborhood, about *Row) error {
-	if !(h.radius > 0) {
-		return errLocal
+func (w *localWorker) Place(h *core.Neighborhood, about *core.Row) error {
+	if !(h.Radius > 0) {
+		return core.ErrNoSurface
 	}
 	about.Ridge = w.ridge
 	x := rows.Data{N: h.N(), D: len(h.Centre), X: h.Rows}
@@ -211,7 +212,7 @@ func (w *localWorker) attribute(err error) error {
 		if fault := w.findLossError(); fault != nil {
 			return fault
 		}
-		return errLocal
+		return core.ErrNoSurface
 	}
 	return err
 }
@@ -286,7 +287,8 @@ func (w *localWorker) Project(dst, x []float64) error {
 	return nil
 }
 
-func (m SCQM) inUnits(unit float64) (Method, bool) {
+// InUnits implements the interface of methods with units.
+func (m SCQM) InUnits(unit float64) (core.Method, bool) {
 	if _, ok := m.Loss.(framework.Rescaler); !ok {
 		return m, m.Loss == nil
 	}
@@ -295,7 +297,7 @@ func (m SCQM) inUnits(unit float64) (Method, bool) {
 }
 
 // Keeps implements keeper.
-func (SCQM) Keeps(f *footprint) { f.Fits = true }
+func (SCQM) Keeps(f *core.Footprint) { f.Fits = true }
 
 // Callers is the number of goroutines that fits are worth: of a loss of another program, more than processors.
 func (m SCQM) Callers() int {
@@ -305,19 +307,19 @@ func (m SCQM) Callers() int {
 	return 1
 }
 
-// trial is the method with the loss whose residuals the loss is made for.
-func (m SCQM) trial() SCQM {
+// Trial is the method with the loss whose residuals the loss is made for.
+func (m SCQM) Trial() SCQM {
 	m.Loss, m.LossFor = losses.L2(), nil
 	return m
 }
 
-// choose makes the loss.
-func (m SCQM) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
+// Choose makes the loss.
+func (m SCQM) Choose(ctx context.Context, c *core.Cloud, o core.Options) (core.Method, error) {
 	if m.LossFor == nil {
 		return m, nil
 	}
 	o.Progress = nil
-	r, err := denoiseSome(ctx, m.trial(), c, c.some(residualRows), o)
+	r, err := core.DenoiseSome(ctx, m.Trial(), c, c.Some(ResidualRows), o)
 	if err != nil {
 		return nil, err
 	}
@@ -332,12 +334,14 @@ func (m SCQM) choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
 	return m, err
 }
 
-
 // Dimension is Latent.
 func (m SCQM) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m SCQM) Sized(latent, neighbors int) Method {
+func (m SCQM) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }
+
+// ResidualRows bounds the rows whose residuals a loss is made for.
+const ResidualRows = 300

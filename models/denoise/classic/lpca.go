@@ -1,10 +1,11 @@
-package denoise
+package classic
 
 import (
 	"cmp"
 	"context"
 
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 // LPCA is local principal component analysis: the projection on the plane
@@ -20,20 +21,22 @@ type LPCA struct {
 func (LPCA) Name() string { return "lpca" }
 
 // Size returns the number of neighbours.
-func (m LPCA) Size(n, D int) (int, error) { return size(m, m.Latent, D, m.Neighbors, n, m.Latent+1) }
+func (m LPCA) Size(n, D int) (int, error) {
+	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, m.Latent+1)
+}
 
 // Prepare has nothing to do.
-func (m LPCA) Prepare(_ context.Context, c *Cloud, _ Options) (Fitted, error) {
-	return perWorker(func(context.Context) (Worker, error) {
+func (m LPCA) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
+	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		return &lpcaWorker{chart.NewFrame(c.D, m.Latent)}, nil
 	}), nil
 }
 
 type lpcaWorker struct{ *chart.Frame }
 
-func (w *lpcaWorker) Place(h *Neighborhood, about *Row) error {
+func (w *lpcaWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	if !w.Find(h.Rows, h.Weights) {
-		return errLocal
+		return core.ErrNoSurface
 	}
 	about.Noise = w.Noise(h.N())
 	return nil
@@ -48,7 +51,7 @@ func (w *lpcaWorker) Project(dst, x []float64) error {
 func (m LPCA) Dimension() int { return m.Latent }
 
 // Sized implements sized.
-func (m LPCA) Sized(latent, neighbors int) Method {
+func (m LPCA) Sized(latent, neighbors int) core.Method {
 	m.Latent, m.Neighbors = cmp.Or(latent, m.Latent), cmp.Or(neighbors, m.Neighbors)
 	return m
 }

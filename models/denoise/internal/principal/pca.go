@@ -1,0 +1,81 @@
+package principal
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/scqm/scqm/models/denoise/internal/core"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+)
+
+// PCA takes rows to the plane of their principal axes, and shrinks the coordinates
+// there as noise of equal variance in all directions asks for: no surface but a linear
+// model of all rows. Its axes are those of Options, or those that are more than noise.
+//
+// Source: M. Gavish, D. Donoho, Optimal shrinkage of singular values, IEEE Transactions
+// on Information Theory 63 (2017).
+type PCA struct {
+	Plane *Plane
+	// Instead is the dimension of the charts that would have been, 0 where it was asked for.
+	Instead int
+	// Neighbors is the number of nearest rows whose components are taken, 0 all, and signal what
+	// [localLinear] has of all rows.
+	Neighbors int
+	Signal    []float64
+}
+
+// Method is the linear model in place of charts of dimension d, without its plane.
+func (l *Linear) Method(d int) PCA {
+	return PCA{Instead: d, Neighbors: l.neighbors, Signal: l.signal}
+}
+
+// Dimension is that of the charts which the model replaces, or else the number of axes.
+func (m PCA) Dimension() int {
+	if m.Instead > 0 || m.Plane == nil {
+		return m.Instead
+	}
+	return max(m.Plane.shrinking(), 1)
+}
+
+// Name returns "pca".
+func (PCA) Name() string { return "pca" }
+
+// Size returns the number of neighbours by which results are judged.
+func (PCA) Size(n, _ int) (int, error) {
+	if n < 2 {
+		return 0, fmt.Errorf("denoise: pca: %d rows are too few for a principal axis; want at least 2: %w", n, core.ErrInput)
+	}
+	return min(core.DefaultNeighbors, n), nil
+}
+
+// Prepare has nothing to do: [Fit] finds the axes.
+func (m PCA) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
+	if m.Plane == nil {
+		return nil, fmt.Errorf("denoise: pca: rows without a principal axis: %w", core.ErrInput)
+	}
+	if m.Neighbors > 0 {
+		return m.NearRows(c, lookup.NewIndex(m.Plane.Shrunk(c.Data), c.D, c.Used)), nil
+	}
+	return &Shrunk{m.Plane, c.Count()}, nil
+}
+
+// Shrunk is rows of coordinates along principal axes, which are shrunk.
+type Shrunk struct {
+	Plane *Plane
+	N     int
+}
+
+// Worker returns the same for all.
+func (f *Shrunk) Worker(context.Context) (core.Worker, error) { return f, nil }
+
+// Place implements Worker.
+func (f *Shrunk) Place(_ *core.Neighborhood, about *core.Row) error {
+	about.Neighbors, about.Noise = f.N, f.Plane.Noise
+	return nil
+}
+
+// Project implements Worker.
+func (f *Shrunk) Project(dst, z []float64) error {
+	f.Plane.shrink(dst, z)
+	return nil
+}
