@@ -8,12 +8,8 @@ import (
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/denoise/classic"
-	datarows "github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 )
-
-// methodAuto is the method that chooses its settings by itself.
-const methodAuto = "auto"
 
 // denoiserSettings are the settings of [StartDenoiser]; what is left out has the
 // default of the method.
@@ -66,8 +62,7 @@ func StartDenoiser(number int64, settings string, x uint64, rows, columns int64,
 }
 
 func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denoiser, error) {
-	data = datarows.Distinct(data) // which is how many rows choose counts
-	method, note, err := s.choose(j, data, precision)
+	method, err := s.method(j, data.D, precision)
 	if err != nil {
 		return nil, err
 	}
@@ -75,43 +70,12 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 	if err != nil {
 		return nil, err
 	}
-	if note == "" {
-		note = d.Note()
-	}
 	grid := d.Grid(s.Neighbors == denoise.ChooseNeighbors || s.Neighbors == 0 && denoise.ChoosesNeighbors(s.Method))
 	if s.Neighbors == denoise.ChooseNeighbors {
 		s.Neighbors = d.Neighbors() // which need not be chosen again
 	}
 	s.Latent = d.Latent()
-	return &denoiser{Denoiser: d, settings: s, data: data, note: note, grid: grid}, nil
-}
-
-// choose makes the method. For rows that are too few for quadratic charts, or
-// leave no direction for noise, auto means flat charts; the note says so.
-func (s denoiserSettings) choose(j *job, data scqm.Data, precision uint64) (denoise.Method, string, error) {
-	method, err := s.method(j, data.D, precision)
-	if err != nil || s.Method != methodAuto || s.Latent == denoise.ChooseLatent {
-		return method, "", err
-	}
-	used := data.N
-	for _, w := range data.Weights {
-		if !(w > 0) {
-			used--
-		}
-	}
-	_, unfit := denoise.Auto{Latent: s.Latent}.Size(used, data.D)
-	if unfit == nil {
-		return method, "", nil
-	}
-	flat := classic.LPCA{Latent: s.Latent}
-	if _, err := flat.Size(used, data.D); err != nil {
-		return method, "", nil // which says what is wrong
-	}
-	why := fmt.Sprintf("%d rows are too few for quadratic charts of dimension %d", used, s.Latent)
-	if s.Latent == data.D {
-		why = fmt.Sprintf("a surface of dimension %d leaves no direction for noise in rows of that length", s.Latent)
-	}
-	return flat, "auto: " + why + "; the method lpca was used", nil
+	return &denoiser{Denoiser: d, settings: s, data: data, note: d.Note(), grid: grid}, nil
 }
 
 // method makes the method for rows of so many columns.

@@ -138,7 +138,6 @@ func TestDenoiseRefuses(t *testing.T) {
 		"rows of 2 columns do not fit":                                         {data, "--queries", flat},
 		"want one column with a weight for each of 100 rows":                   {data, "--weights", flat},
 		"a point cloud has three columns":                                      {flat, "--method", "lpca", "-d", "1", "-o", p.path("x.ply")},
-		"2 rows are too few":                                                   {flat, "-d", "1"},
 		"--columns does nothing with a point cloud":                            {p.file("a.xyz", "1 2 3\n"), "--columns", "1"},
 	} {
 		r := execute(append([]string{"denoise"}, args...)...)
@@ -146,6 +145,22 @@ func TestDenoiseRefuses(t *testing.T) {
 		assert.Contains(t, r.stderr, want)
 		assert.Equal(t, 1, strings.Count(r.stderr, "\n"), r.stderr)
 	}
+}
+
+// TestDenoiseFewRows: rows that are too few for a method stay, with a note, in tiles as well.
+func TestDenoiseFewRows(t *testing.T) {
+	p := newPlace(t)
+	few := p.matrix("few.npy", torus(9, 0.05))
+	for name, args := range map[string][]string{"9 rows": {}, "9 rows ": {"--tile-rows", "4"}, "no direction": {"-d", "3"}} {
+		var s denoiseSummary
+		out := succeed(t, append([]string{"denoise", few, "-o", p.path("out.npy"), "--json"}, args...)...)
+		require.NoError(t, json.Unmarshal([]byte(out), &s))
+		assert.Contains(t, s.Note, strings.TrimSpace(name))
+		assert.Equal(t, []any{"auto", 9, 9}, []any{s.Method, s.Unchanged, s.Extrapolated})
+		assert.Equal(t, p.read("few.npy").Data, p.read("out.npy").Data)
+	}
+	r := execute("denoise", few, "-d", "4", "-o", p.path("out.npy"))
+	assert.Equal(t, 2, r.code, "four dimensions of three columns")
 }
 
 // TestDenoiseChooses: neighbours and Huber's delta come from the rows, and the

@@ -68,7 +68,7 @@ func TestAPSSDenoises(t *testing.T) {
 
 func TestAPSSRefuses(t *testing.T) {
 	x := ballSample(1, 50, 3, 1, 0.1)
-	for _, m := range []classic.APSS{{Latent: 1}, {Latent: 3}, {Latent: 2, Neighbors: 4}} {
+	for _, m := range []classic.APSS{{Latent: 1}, {Latent: 4}, {Latent: 2, Neighbors: 4}} {
 		_, err := Fit(context.Background(), m, x, Options{})
 		require.ErrorIs(t, err, ErrInput)
 	}

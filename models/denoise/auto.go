@@ -2,7 +2,6 @@ package denoise
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -50,10 +49,10 @@ func (Auto) Name() string { return "auto" }
 
 // Size returns the number of neighbours by which results are judged.
 func (m Auto) Size(n, D int) (int, error) {
-	if m.Latent >= D {
-		return 0, fmt.Errorf("denoise: auto: latent dimension %d leaves no direction for noise in rows of length %d; want at most %d: %w", m.Latent, D, D-1, ErrInput)
+	if m.Latent == D {
+		return 0, core.NoDirection(m, D)
 	}
-	if m.Latent < 1 {
+	if m.Latent < 1 || m.Latent > D {
 		return core.SettleSize(m, m.Latent, D, 0, n, 2)
 	}
 	least := chart.Quadratics(m.Latent) + 2
@@ -61,7 +60,7 @@ func (m Auto) Size(n, D int) (int, error) {
 		return core.SettleSize(m, m.Latent, D, m.Neighbors, n, least)
 	}
 	if 2*n < 3*least {
-		return 0, fmt.Errorf("denoise: auto: %d rows are too few for quadratic charts of dimension %d; want at least %d, or the method linear: %w", n, m.Latent, (3*least+1)/2, ErrInput)
+		return 0, core.Short("auto: %d rows are too few for quadratic charts of dimension %d; want at least %d, or the method linear", n, m.Latent, (3*least+1)/2)
 	}
 	return min(max(DefaultNeighbors, least), n), nil
 }

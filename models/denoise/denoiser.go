@@ -78,21 +78,22 @@ func fitCharts(ctx context.Context, m Method, p *principal.Plane, x rows.Data, o
 	if err != nil {
 		return nil, err
 	}
-	if _, err := m.Size(len(c.Used), c.D); err != nil {
-		if c.N < x.N {
-			return nil, fmt.Errorf("%w; of %d rows, %d are distinct", err, x.N, c.N)
-		}
-		return nil, err
+	settled := m
+	if _, err = m.Size(len(c.Used), c.D); err == nil {
+		settled, err = core.Settle(ctx, m, c, o)
 	}
-	if m, err = core.Settle(ctx, m, c, o); err != nil {
-		return nil, err
-	}
-	ready, err := core.Prepare(ctx, m, c, o)
+	d := &Denoiser{unit: 1, plane: p}
 	if err != nil {
+		left, err := core.Instead(m, err)
+		if err != nil {
+			return nil, err
+		}
+		settled, d.note = left, left.Why
+	}
+	if d.prepared, err = core.Prepare(ctx, settled, c, o); err != nil {
 		return nil, err
 	}
-	d := &Denoiser{prepared: ready, unit: 1, plane: p}
-	if a, ok := ready.Fitted.(*autoFit); ok {
+	if a, ok := d.prepared.Fitted.(*autoFit); ok {
 		d.note = a.setting.sheets()
 	}
 	return d, nil

@@ -73,7 +73,7 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 		most--
 	}
 	if most < 1 {
-		return 0, fmt.Errorf("denoise: %d rows of length %d are too few to choose the dimension of the surface by; give it: %w", n, c.D, ErrInput)
+		return 0, core.Short("%d rows of length %d are too few to choose the dimension of the surface by", n, c.D)
 	}
 	if most == 1 {
 		return 1, nil

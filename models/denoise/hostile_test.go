@@ -185,7 +185,6 @@ func TestErrors(t *testing.T) {
 		"denoise: row 1, column 0 is NaN": func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, bad, Options{}); return err },
 		"all weights are 0":               func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, weights, Options{}); return err },
 		"latent dimension 4":              func() error { _, err := Fit(ctx, classic.LPCA{Latent: 4}, x, Options{}); return err },
-		"want at most 2":                  func() error { _, err := Fit(ctx, Auto{Latent: 3}, x, Options{}); return err },
 		"neighbours are too few":          func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Neighbors: 5}, x, Options{}); return err },
 		"degree is 3":                     func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Degree: 3}, x, Options{}); return err },
 		"given or local": func() error {

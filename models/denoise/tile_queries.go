@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
@@ -77,7 +78,10 @@ func (k *Task) DoQueries(ctx context.Context, m Method, q *Queries, parts []*Til
 	if err != nil {
 		return nil, err
 	}
-	if k.linear != nil {
+	switch {
+	case k.unchanged:
+		m = core.Unchanged{Of: m}
+	case k.linear != nil:
 		m = *k.linear
 	}
 	switch k.act {

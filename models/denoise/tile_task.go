@@ -68,6 +68,7 @@ type Task struct {
 
 	plane      *principal.Plane // of actTurn, and of queries that are turned before all else
 	linear     *principal.PCA   // in place of the method, without its plane
+	unchanged  bool             // rows are left as they are
 	keep       bool             // what actTurn turns
 	noise      heldNoise        // of actHoldOut and actJudge
 	gain       []float64        // of the linear model that actJudge compares with

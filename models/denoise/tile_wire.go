@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/denoise/internal/principal"
 )
@@ -284,6 +285,7 @@ type taskWire struct {
 	Plane           *principal.Plane
 	Linear          *principal.PCA
 	KeepRows        bool
+	Unchanged       bool
 	Noise           float64
 	Gain            numbers
 
@@ -309,7 +311,7 @@ func (k *Task) MarshalBinary() ([]byte, error) {
 	w := taskWire{
 		Tile: k.Tile, Queries: k.Queries, Sources: k.Sources, Act: k.act, First: k.first, All: k.all, Dropped: k.dropped,
 		Wants: k.wants, Field: k.field, Neighbors: k.neighbors, Some: k.some, Part: k.order.of.at, Parts: k.order.of.many, Plane: k.plane,
-		Linear: k.linear, KeepRows: k.keep, Noise: float64(k.noise), Gain: k.gain,
+		Linear: k.linear, KeepRows: k.keep, Unchanged: k.unchanged, Noise: float64(k.noise), Gain: k.gain,
 		Auto: k.auto.method, Q: k.auto.q, Median: k.auto.tune.median, Far: k.auto.tune.far, Cut: k.auto.tune.cut, Setting: k.auto.setting.wire(),
 		Only: k.order.some, Diverge: k.order.diverge, Keep: k.order.keep, OrderSetting: k.order.setting.wire(),
 		Probes: k.probes, Eps: k.eps, Distances: k.distances, Reach: k.options.Reach, Average: k.options.Average,
@@ -335,7 +337,7 @@ func (k *Task) UnmarshalBinary(b []byte) error {
 	*k = Task{
 		Tile: w.Tile, Queries: w.Queries, Sources: w.Sources, act: w.Act, first: w.First, all: w.All, dropped: w.Dropped,
 		wants: w.Wants, field: w.Field, neighbors: w.Neighbors, some: w.Some, plane: w.Plane,
-		linear: w.Linear, keep: w.KeepRows, noise: heldNoise(w.Noise), gain: w.Gain,
+		linear: w.Linear, keep: w.KeepRows, unchanged: w.Unchanged, noise: heldNoise(w.Noise), gain: w.Gain,
 		auto:   autoSettings{method: w.Auto, q: w.Q, tune: tuning{w.Median, w.Far, w.Cut}, setting: w.Setting.setting()},
 		order:  order{w.Only, portion{w.Part, w.Parts}, w.Diverge, w.Keep, w.OrderSetting.setting()},
 		probes: w.Probes, eps: w.Eps, distances: w.Distances, options: Options{Reach: w.Reach, Average: w.Average},
@@ -377,6 +379,7 @@ type tileFitWire struct {
 	Plane               *principal.Plane
 	Linear              *principal.PCA
 	Note                string
+	Unchanged           bool
 	Fields              []field
 	Bounds              [][]lookup.Box
 	Auto                Auto
@@ -389,8 +392,9 @@ type tileFitWire struct {
 
 // MarshalBinary encodes the fit, without its method and the tiles.
 func (f *TileFit) MarshalBinary() ([]byte, error) {
+	_, unchanged := f.method.(core.Unchanged)
 	w := tileFitWire{
-		N: f.n, D: f.D, Plane: f.plane, Linear: f.linear, Note: f.note, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
+		Unchanged: unchanged, N: f.n, D: f.D, Plane: f.plane, Linear: f.linear, Note: f.note, Auto: f.auto.method, Q: f.auto.q, Median: f.auto.tune.median, Far: f.auto.tune.far, Cut: f.auto.tune.cut,
 		Setting: f.auto.setting.wire(), Distances: f.distances, Halo: f.halo, Report: *f.report,
 	}
 	for _, of := range []field{rowField, placeField} {
@@ -413,7 +417,10 @@ func LoadTileFit(b []byte, m Method) (*TileFit, error) {
 	if err := checkPlane(w.Plane, w.Linear); err != nil {
 		return nil, err
 	}
-	if w.Linear != nil {
+	switch {
+	case w.Unchanged:
+		m = core.Unchanged{Of: m, Why: w.Note}
+	case w.Linear != nil:
 		m = *w.Linear
 	}
 	f := &TileFit{tiling{

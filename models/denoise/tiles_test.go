@@ -488,3 +488,35 @@ func TestTilesOfUnevenClouds(t *testing.T) {
 	require.NoError(t, err)
 	requireSameInTiles(t, m, s.x, 4, .1, want)
 }
+
+// TestFewRowsStay: rows that are too few for a method stay as they are, counted and with a reason, in tiles as well.
+func TestFewRowsStay(t *testing.T) {
+	for name, m := range everyMethod(t, 2) {
+		x := sphereSample(3, 1, 0.1).x
+		d, err := Fit(context.Background(), m, x, Options{})
+		require.NoError(t, err, name)
+		require.Contains(t, d.Note(), "the rows are as they came", name)
+		require.Equal(t, m.Name(), d.Method().Name())
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err, name)
+		require.Equal(t, x.X, r.X, name)
+		for _, row := range r.Rows {
+			require.True(t, row.Unchanged && row.Extrapolated && row.Done, name)
+		}
+		if g, err := d.Geometry(context.Background(), x, r, Orientation{}, Options{}); name != "pca" {
+			require.NoError(t, err, name)
+			require.Equal(t, make([]float64, x.N*3), g.Normals, name)
+		}
+		if name == "auto" || name == "lpca" || name == "pca" {
+			tiled, fit, err := othersInTiles(m, x, x, 2, -1, Options{})
+			require.NoError(t, err, name)
+			require.Equal(t, d.Note(), fit.Note())
+			require.Equal(t, r.Rows, tiled.Rows)
+		}
+	}
+	_, err := Fit(context.Background(), Auto{Latent: 4}, sphereSample(3, 2, 0.1).x, Options{})
+	require.ErrorIs(t, err, ErrInput)
+	d, err := Fit(context.Background(), Auto{Latent: 3}, sphereSample(3, 50, 0.1).x, Options{})
+	require.NoError(t, err)
+	require.Contains(t, d.Note(), "no direction for noise")
+}

@@ -138,7 +138,7 @@ type tiling struct {
 func (t *tiling) check() error {
 	why := ""
 	switch m := t.method.(type) {
-	case classic.LPCA, classic.MLS, classic.SPH, classic.QMF, classic.SCQM, principal.PCA, Auto:
+	case classic.LPCA, classic.MLS, classic.SPH, classic.QMF, classic.SCQM, principal.PCA, Auto, core.Unchanged:
 	case SelectDimension:
 		why = fmt.Sprintf("%s: the dimension is chosen by fits to all rows and to moved ones; give it", m.Name())
 	case Select:
@@ -243,6 +243,10 @@ func (t *tiling) boundsOf(f field) []lookup.Box {
 // choose settles what the method takes from all rows.
 func (t *tiling) choose() error {
 	if _, err := t.method.Size(t.n, t.D); err != nil {
+		left, err := core.Instead(t.method, err)
+		if err == nil {
+			t.method, t.note = left, left.Why
+		}
 		return err
 	}
 	switch m := t.method.(type) {
@@ -422,7 +426,8 @@ func (t *tiling) denoise() error {
 	if err != nil {
 		return err
 	}
-	k := &Task{Queries: true, act: actDenoise, plane: t.plane, linear: t.linear, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
+	_, unchanged := t.method.(core.Unchanged)
+	k := &Task{Queries: true, act: actDenoise, unchanged: unchanged, plane: t.plane, linear: t.linear, auto: t.auto, distances: t.distances, options: Options{Reach: t.o.Reach, Average: t.o.Average}}
 	fields := []field{rowField}
 	if _, ok := t.method.(Auto); ok {
 		fields = append(fields, placeField)

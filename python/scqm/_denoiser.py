@@ -124,9 +124,10 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     method : str, default="auto"
         How to denoise; :meth:`methods` says what there is. "auto", the one to
         recommend, is quadratic regression over tangent planes with the number
-        of neighbours and the curvature ridge chosen by estimated risk. Where
-        rows are too few for that, or d = D, it becomes "lpca", with a warning, and
-        "pca" where a linear model of all rows has less estimated risk.
+        of neighbours and the curvature ridge chosen by estimated risk; it becomes
+        "pca" where a linear model of all rows has less estimated risk. Where rows are
+        too few for a method, or leave it no direction for noise (d = D), they stay as
+        they are, with a warning.
     loss : str, Loss or callable, default="l2"
         Loss of a residual row, for the methods "scqm" and "linear": a name of
         :func:`scqm.losses.names`, a :class:`scqm.losses.Loss`, or a function
@@ -696,7 +697,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         rows, report = self._fitted.denoise(
             self._alive(), X, self._options(), self.verbose
         )
-        if len(X) > 1 and report.unchanged.all():
+        if len(X) > 1 and not self.notes_ and report.unchanged.all():
             warnings.warn(
                 "ManifoldDenoiser: no surface was found near any of the rows, which "
                 "are returned as they came; are they like those fitted to?",

@@ -314,15 +314,26 @@ def test_rows_without_weight_are_nobodys_neighbours(X: Array) -> None:
     np.testing.assert_array_equal(a.transform(X), b.transform(X))
 
 
-def test_few_rows_and_full_dimension_are_flat(X: Array) -> None:
-    with pytest.warns(UserWarning, match="9 rows are too few for quadratic charts"):
-        few = ManifoldDenoiser().fit(X[:9])
-    assert few.method_ == "lpca"
-    assert len(few.notes_) == 1
-    with pytest.warns(UserWarning, match="leaves no direction for noise"):
-        full = ManifoldDenoiser(3).fit(X)
-    np.testing.assert_allclose(full.transform(X), X, atol=1e-12)
-    assert ManifoldDenoiser().fit(X).notes_ == []
+@pytest.mark.parametrize(
+    ("method", "n_components", "rows", "why"),
+    [
+        ("auto", 2, 9, "9 rows are too few for quadratic charts"),
+        ("auto", 3, 100, "leaves no direction for noise"),
+        ("lpca", 2, 2, "2 rows are too few"),
+    ],
+)
+def test_rows_without_a_chart_stay(
+    X: Array, method: str, n_components: int, rows: int, why: str
+) -> None:
+    denoiser = ManifoldDenoiser(n_components, method=method)
+    with pytest.warns(UserWarning, match=f"{why}.*as they came"):
+        denoiser.fit(X[:rows])
+    assert denoiser.method_ == method
+    assert len(denoiser.notes_) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # fit has said so
+        np.testing.assert_array_equal(denoiser.transform(X[:rows]), X[:rows])
+    assert denoiser.report_.unchanged.all()
 
 
 def test_pipeline_and_grid_search(X: Array) -> None:

@@ -61,6 +61,9 @@ func (APSS) Name() string { return "apss" }
 
 // Size returns the number of neighbours.
 func (m APSS) Size(n, D int) (int, error) {
+	if m.Latent == D {
+		return 0, core.NoDirection(m, D)
+	}
 	if m.Latent != D-1 && m.Latent >= 1 {
 		return 0, fmt.Errorf("denoise: apss: spheres around rows of length %d are surfaces of dimension %d, not %d; the method auto or mls takes any: %w", D, D-1, m.Latent, core.ErrInput)
 	}

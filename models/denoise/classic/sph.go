@@ -3,7 +3,6 @@ package classic
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -31,8 +30,8 @@ func (SPH) Name() string { return "sph" }
 
 // Size returns the number of neighbours.
 func (m SPH) Size(n, D int) (int, error) {
-	if m.Latent >= D {
-		return 0, fmt.Errorf("denoise: sph: a sphere of dimension %d does not fit into rows of length %d; want at most %d: %w", m.Latent, D, D-1, core.ErrInput)
+	if m.Latent == D {
+		return 0, core.NoDirection(m, D)
 	}
 	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
 }

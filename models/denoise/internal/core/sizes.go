@@ -27,7 +27,7 @@ func SettleSize(m Method, d, D, neighbors, n, least int) (int, error) {
 	case k < least:
 		return 0, fmt.Errorf("denoise: %s: %d neighbours are too few for latent dimension %d; want at least %d: %w", m.Name(), k, d, least, ErrInput)
 	case n < least:
-		return 0, fmt.Errorf("denoise: %s: %d rows are too few for latent dimension %d; want at least %d, or a smaller dimension: %w", m.Name(), n, d, least, ErrInput)
+		return 0, Short("%s: %d rows are too few for latent dimension %d; want at least %d", m.Name(), n, d, least)
 	}
 	return min(k, n), nil
 }

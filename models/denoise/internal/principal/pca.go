@@ -43,7 +43,7 @@ func (PCA) Name() string { return "pca" }
 // Size returns the number of neighbours by which results are judged.
 func (PCA) Size(n, _ int) (int, error) {
 	if n < 2 {
-		return 0, fmt.Errorf("denoise: pca: %d rows are too few for a principal axis; want at least 2: %w", n, core.ErrInput)
+		return 0, core.Short("pca: %d rows are too few for a principal axis; want at least 2", n)
 	}
 	return min(core.DefaultNeighbors, n), nil
 }

@@ -1,0 +1,60 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Shortage is the error of settings that suit rows, of which there are too few, or which have no direction for noise: they
+// are then left as they are. It is an [ErrInput] for those who ask a method itself.
+type Shortage struct{ why string }
+
+// Short returns a Shortage.
+func Short(format string, args ...any) error { return &Shortage{fmt.Sprintf(format, args...)} }
+
+// NoDirection is the Shortage of surfaces of dimension D in rows of that length.
+func NoDirection(m Method, D int) error {
+	return Short("%s: a surface of dimension %d leaves no direction for noise in rows of that length", m.Name(), D)
+}
+
+// Error says what is missing.
+func (s *Shortage) Error() string { return "denoise: " + s.why }
+
+// Unwrap returns ErrInput.
+func (*Shortage) Unwrap() error { return ErrInput }
+
+// Unchanged is a method that leaves rows as they are, since there are too few for another one.
+type Unchanged struct {
+	Of  Method
+	Why string
+}
+
+// Instead returns Unchanged in place of a method whose Size, or Choose, has failed for a Shortage; else the error.
+func Instead(of Method, err error) (Unchanged, error) {
+	if _, short := errors.AsType[*Shortage](err); short {
+		return Unchanged{of, strings.TrimPrefix(err.Error(), "denoise: ") + "; the rows are as they came"}, nil
+	}
+	return Unchanged{}, err
+}
+
+// Name returns the name of the method.
+func (m Unchanged) Name() string { return m.Of.Name() }
+
+// Dimension is that of the method.
+func (m Unchanged) Dimension() int { return LatentOf(m.Of) }
+
+// Size returns 1: the row itself.
+func (Unchanged) Size(int, int) (int, error) { return 1, nil }
+
+// Prepare has nothing to do.
+func (Unchanged) Prepare(context.Context, *Cloud, Options) (Fitted, error) {
+	return PerWorker(func(context.Context) (Worker, error) { return idle{}, nil }), nil
+}
+
+// idle finds no surface.
+type idle struct{}
+
+func (idle) Place(*Neighborhood, *Row) error { return ErrNoSurface }
+func (idle) Project(dst, x []float64) error  { return ErrNoSurface }
