@@ -115,7 +115,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     ----------
     n_components : int or "auto", default=2
         Dimension d of the surface. With "auto" it is the one from 1 to 4, below D, for
-        which local quadratic regression has the least estimated risk.
+        which local quadratic regression has the least estimated risk. It does not
+        matter to the method "pca", which has ``n_axes``.
     n_neighbors : int or "auto", default=30
         Number of nearest rows to look at; all rows where there are fewer. With
         "auto" it is the one, from 8 to 300, of the least estimated risk; not for
@@ -318,11 +319,6 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         rows = check_rows(self, X, reset=True, ensure_min_samples=2)
         if settings["d"] != CHOOSE and self.method != LINEAR:
             check_components(settings["d"], rows)
-        if self.method == "sph" and settings["d"] == rows.shape[1]:
-            raise InputError(
-                f"n_components={settings['d']} leaves no room for spheres in rows of "
-                f"n_features={rows.shape[1]}"
-            )
         weights = check_weights(sample_weight, rows)
         # Searches among the rows would go wrong if they changed.
         rows, weights = rows.copy(), None if weights is None else weights.copy()
@@ -589,11 +585,8 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             settings["local_width" if value == "local" else name] = (
                 value if value != "local" else True
             )
-        if method == LINEAR and (settings["d"], settings["n_neighbors"]) != (2, 30):
-            raise InputError(
-                f"the method {LINEAR!r} has neither n_components nor n_neighbors, but "
-                "n_axes"
-            )
+        if method == LINEAR and settings["n_neighbors"] != 30:
+            raise InputError(f"the method {LINEAR!r} has no n_neighbors, but n_axes")
         loss = self._loss("Loss" in known[method])
         return settings, loss
 

@@ -55,8 +55,8 @@ from ._validation import (
 from .exceptions import InputError
 from .losses import Plugin
 from .losses._answer import answer
-from .losses._native import NativeLoss
-from .losses._resolve import AUTO, as_fitted, from_report, resolve
+from .losses._native import NativeLoss, RegisteredLoss
+from .losses._resolve import AUTO, as_fitted, by_name, from_report, resolve
 from .losses._suspect import suspicion
 from .solvers import SolverName
 
@@ -68,10 +68,23 @@ _log = logging.getLogger("scqm")
 DEFAULT_RIDGE = 1e-3
 
 
-def _names_its_loss(model: SCQM) -> bool:
-    """Whether rows can come in parts: loss="auto" looks at all of them."""
-    if isinstance(model.loss, str) and model.loss == AUTO:
-        raise AttributeError("loss='auto' looks at all rows; name one to partial_fit")
+# Losses of rows as they come, which weigh a row by its distance alone.
+_SEEN_ONCE = (losses.L2, losses.SquaredL2, losses.Huber, RegisteredLoss)
+
+
+def _takes_parts(model: SCQM) -> bool:
+    """Whether rows can come in parts, each of which is seen once."""
+    loss = model.loss
+    if (isinstance(loss, str) and loss == AUTO) or model.n_components == AUTO:
+        raise AttributeError('"auto" looks at all rows; give a value to partial_fit')
+    if isinstance(model.ridge, str) or model.missing != "error":
+        raise AttributeError("partial_fit takes a number as ridge, and whole rows")
+    kind = by_name(loss) if isinstance(loss, str) else type(loss)
+    if not issubclass(kind, _SEEN_ONCE):
+        raise AttributeError(
+            "steps of this loss read a sample of rows again and again; partial_fit "
+            "takes l2, huber and squared_l2"
+        )
     return True
 
 
@@ -406,7 +419,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         return [found.reason]
 
     # scikit-learn has no types.
-    @available_if(_names_its_loss)  # type: ignore[untyped-decorator]
+    @available_if(_takes_parts)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
         X: npt.ArrayLike,

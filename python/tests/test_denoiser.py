@@ -29,7 +29,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from test_hostile import REFUSED, SAME, grid, memmap
 
 import scqm
@@ -39,17 +38,6 @@ from scqm.datasets import make_sphere
 ROOT = Path(__file__).resolve().parents[2]
 Array = npt.NDArray[np.float64]
 METHODS = list(ManifoldDenoiser.methods())
-
-
-@parametrize_with_checks(
-    [
-        ManifoldDenoiser(),
-        ManifoldDenoiser(1, 12, "mls"),
-    ]
-)
-@pytest.mark.filterwarnings("ignore:ManifoldDenoiser:UserWarning")
-def test_scikit_learn(estimator: ManifoldDenoiser, check: Any) -> None:
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -409,7 +397,6 @@ def test_a_failed_fit_changes_nothing(X: Array) -> None:
         ({"n_components": 0}, "n_components is 0; want at least 1"),
         ({"n_components": 2.0}, "n_components is 2.0; want an integer"),
         ({"n_components": 4}, "n_components=4 exceeds n_features=3"),
-        ({"n_components": 3, "method": "sph"}, "no room for spheres in rows of n_features=3"),
         ({"n_neighbors": 0}, "n_neighbors is 0; want at least 1"),
         ({"n_neighbors": 5}, "auto: 5 neighbours are too few .* want at least 8"),
         ({"n_neighbors": "all"}, "n_neighbors is 'all'; want an integer or 'auto'"),
@@ -667,5 +654,5 @@ def test_a_linear_model_is_better() -> None:
     assert (m.transform(X) == rows).all()
     assert (pickle.loads(pickle.dumps(m)).transform(X) == rows).all()
     assert (m.describe(X)[1].curvature == 0).all()
-    with pytest.raises(InputError, match="neither n_components"):
-        ManifoldDenoiser(3, method="pca").fit(X)
+    with pytest.raises(InputError, match="no n_neighbors"):
+        ManifoldDenoiser(2, 20, "pca").fit(X)

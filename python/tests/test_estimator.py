@@ -24,20 +24,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import scqm
 from scqm import SCQM
 from scqm.datasets import make_arc, make_sphere
 
 Array = npt.NDArray[np.float64]
-
-
-@parametrize_with_checks(
-    [SCQM(), SCQM(1, loss="huber", delta=0.1, ridge=0.1), SCQM(loss="auto")]
-)
-def test_scikit_learn(estimator: SCQM, check: Any) -> None:
-    check(estimator)
 
 
 @pytest.fixture(scope="module")

@@ -79,9 +79,6 @@ def test_refusals_change_nothing() -> None:
     with pytest.raises(InputError):
         model.partial_fit(rows(10))
     assert_array_equal(model.theta_, before)
-    for other in (SCQM(loss="l1"), SCQM(ridge="auto")):
-        with pytest.raises(InputError):
-            other.partial_fit(rows(10))
 
 
 def test_stochastic() -> None:
@@ -95,6 +92,22 @@ def test_stochastic() -> None:
         SCQM(loss="l1", linear=True, solver="stochastic").fit(X)
 
 
-def test_a_loss_that_looks_at_all_rows_has_no_partial_fit() -> None:
-    assert hasattr(SCQM(loss="l2"), "partial_fit")
-    assert not hasattr(SCQM(loss="auto"), "partial_fit")
+@pytest.mark.parametrize(
+    "model",
+    [
+        SCQM(loss="auto"),
+        SCQM("auto"),
+        SCQM(loss="l1"),
+        SCQM(loss=scqm.losses.Lp(1.5)),
+        SCQM(loss=lambda R: ((R**4).sum(axis=1), 4 * R**3)),
+        SCQM(ridge="auto"),
+        SCQM(missing="ignore"),
+    ],
+)
+def test_what_rows_seen_once_do_not_tell(model: SCQM) -> None:
+    assert not hasattr(model, "partial_fit")
+
+
+@pytest.mark.parametrize("loss", ["l2", "huber", scqm.losses.SquaredL2()])
+def test_losses_of_rows_seen_once(loss: scqm.losses.LossLike) -> None:
+    assert SCQM(1, loss=loss).partial_fit(rows(50)).n_samples_seen_ == 50

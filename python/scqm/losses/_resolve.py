@@ -41,6 +41,11 @@ _WANTED = {
 }
 
 
+def by_name(name: str) -> type[NativeLoss]:
+    """Return the class of the loss of a name."""
+    return _BY_NAME.get(name, RegisteredLoss)
+
+
 def names() -> list[str]:
     """Return the names of the losses of the library.
 
