@@ -19,8 +19,6 @@ const (
 	QuestionMinimum
 	// QuestionSum: sums over all rows; RowsAt has the bytes of the request.
 	QuestionSum
-	// QuestionTasks: tasks on tiles; RowsAt has the bytes of all of them.
-	QuestionTasks
 )
 
 // ask is a question to Python. Its arrays belong to the asking goroutine, which
@@ -33,7 +31,6 @@ type ask struct {
 	grad          []float64    // destination, rows x columns; nil where not asked for
 	minimum       *minimum     // of QuestionMinimum
 	sum           *sumQuestion // of QuestionSum
-	tasks         *tileTasks   // of QuestionTasks
 	answered      chan struct{}
 }
 

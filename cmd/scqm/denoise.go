@@ -72,7 +72,6 @@ type denoiseFlags struct {
 	flat                        bool
 
 	geometry geometryFlags
-	tiles    tileFlags
 
 	report, partial, json bool
 	progress              options.Progress
@@ -112,7 +111,6 @@ func denoiseCommand() *cobra.Command {
 	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
 	f.geometry.addTo(flags)
 	flags.BoolVar(&f.partial, "partial", false, "when interrupted, write what is finished, the other rows as they came")
-	f.tiles.addTo(cmd)
 	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print a summary as one JSON object")
 	return cmd
@@ -176,25 +174,11 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	if f.tiles.rows == 0 {
-		err = f.runInMemory(cmd, path, settings)
-		if !errors.Is(err, scqm.ErrMemory) || !f.canTile(cmd, path) {
-			return err
-		}
-	}
-	method, failure := denoise.ByName(f.method, settings)
-	if failure != nil {
-		return failure
-	}
-	failure = f.runInTiles(cmd, path, method)
-	if err != nil && errors.Is(failure, denoise.ErrInput) {
-		return fmt.Errorf("%w; %w", err, failure)
-	}
-	return failure
+	return f.work(cmd, path, settings)
 }
 
-// runInMemory reads all rows.
-func (f *denoiseFlags) runInMemory(cmd *cobra.Command, path string, settings denoise.Settings) error {
+// work denoises the rows of a file.
+func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Settings) error {
 	x, err := f.read(cmd, path)
 	if err != nil {
 		return err
@@ -260,9 +244,6 @@ func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings,
 		return s, err
 	}
 	if err := f.checkSettings(cmd); err != nil {
-		return s, err
-	}
-	if err := f.tiles.check(cmd, f, path); err != nil {
 		return s, err
 	}
 	switch f.neighbors {

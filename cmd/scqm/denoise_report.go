@@ -69,10 +69,8 @@ type denoiseSummary struct {
 	// ShareError is the root mean square distance from results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
 	Header     []string `json:"header"` // names in the first row, null where it holds none
-	// Tiles is nil where all rows were in memory. Medians are of up to 65,536 rows, the same in tiles.
-	Tiles   *tiledWork `json:"tiles,omitempty"`
-	Status  string     `json:"status"`
-	Seconds float64    `json:"seconds"`
+	Status     string   `json:"status"`
+	Seconds    float64  `json:"seconds"`
 
 	shareMoved float64
 }
@@ -150,13 +148,6 @@ func (m *medians) end(s *denoiseSummary) {
 	s.Residual, s.Noise = cli.UpperMedian(m.residual), cli.UpperMedian(m.noise)
 }
 
-// tiledWork says what work in tiles has cost, as denoise.TilingReport.
-type tiledWork struct {
-	Tiles  int `json:"tiles"`
-	Rounds int `json:"rounds"`
-	Again  int `json:"again"`
-}
-
 // print prints the summary, which standard output may have no room for.
 func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	switch {
@@ -181,9 +172,6 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	}
 	if f.geometry.dropping() {
 		rows = slices.Insert(rows, 3, []string{"dropped", fmt.Sprintf("%d rows with an outlier score above the limit", s.Dropped)})
-	}
-	if s.Tiles != nil {
-		rows = slices.Insert(rows, 3, []string{"tiles", fmt.Sprintf("%d, in %d rounds; %d rows were done again with a wider halo", s.Tiles.Tiles, s.Tiles.Rounds, s.Tiles.Again)})
 	}
 	if s.ShareError != nil {
 		rows = slices.Insert(rows, 3, []string{"shared", fmt.Sprintf("%.2g (root mean square) from where charts of their own take rows, which is %.2g from where they were", *s.ShareError, s.shareMoved)})

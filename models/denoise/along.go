@@ -9,6 +9,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/auto"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
@@ -67,9 +68,9 @@ func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*principa
 // planeOfSample is findPlane by distinct rows of positive weight.
 func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*principal.Plane, *principal.Linear, error) {
 	_, linear := m.(principal.PCA)
-	_, auto := m.(Auto)
-	s := principal.Search{Latent: mostLatent(m), Given: o.Axes, Linear: linear, Compared: comparesLinear(m, x.D, o), Textured: auto, Threads: par.Threads(o.Threads)}
-	return s.Find(ctx, x, selectionRows)
+	_, charts := m.(Auto)
+	s := principal.Search{Latent: mostLatent(m), Given: o.Axes, Linear: linear, Compared: comparesLinear(m, x.D, o), Textured: charts, Threads: par.Threads(o.Threads)}
+	return s.Find(ctx, x, auto.MostPlaces)
 }
 
 // turnsLoss tells whether a loss does not change where residuals are turned.
@@ -78,20 +79,16 @@ func turnsLoss(l framework.Loss) bool {
 	return l == nil || !sized && framework.StructureOf(l) == framework.StructureRadial
 }
 
-// onPlane is a method that knows the plane, where it has a use for it.
-func onPlane(m Method, p *principal.Plane) Method {
+// onPlane is a method that knows the plane, where it has a use for it, and the linear model to compare its charts with, nil for none.
+func onPlane(m Method, p *principal.Plane, l *principal.Linear) Method {
 	switch m := m.(type) {
 	case Auto:
-		m.plane = p
-		if p == nil {
-			m.linear = nil
-		}
-		return m
+		return m.OnPlane(p, l)
 	case principal.PCA:
 		m.Plane = p
 		return m
 	case SelectDimension:
-		m.Of = onPlane(m.Of, p)
+		m.Of = onPlane(m.Of, p, l)
 		return m
 	}
 	return m
@@ -102,24 +99,8 @@ func comparesLinear(m Method, D int, o Options) bool {
 	if s, ok := m.(SelectDimension); ok {
 		m = s.Of
 	}
-	_, auto := m.(Auto)
-	return auto && o.Axes == 0 && D >= principal.WideColumns
-}
-
-// withLinear is a method that compares its charts, which are made on the plane, with a linear model.
-func withLinear(m Method, l *principal.Linear, p *principal.Plane) Method {
-	if l == nil || p == nil {
-		return m
-	}
-	switch m := m.(type) {
-	case Auto:
-		m.linear = l
-		return m
-	case SelectDimension:
-		m.Of = withLinear(m.Of, l, p)
-		return m
-	}
-	return m
+	_, charts := m.(Auto)
+	return charts && o.Axes == 0 && D >= principal.WideColumns
 }
 
 // columns is the length of rows.

@@ -6,9 +6,8 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/auto"
 	"github.com/scqm/scqm/models/denoise/internal/core"
-	"github.com/scqm/scqm/models/denoise/internal/lookup"
-	"github.com/scqm/scqm/models/rows"
 )
 
 // Select is a method with the number of neighbours, from 8 to 300, for which
@@ -36,8 +35,8 @@ func (m Select) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error
 
 const (
 	// minNeighbors is the first number of neighbours to choose from;
-	// maxNeighbors and growth of auto give the others.
-	minNeighbors = 8
+	// growth is the ratio of the others, maxNeighbors bounds them.
+	minNeighbors, maxNeighbors, growth = 8, 300, 1.5
 	// chosenRows bounds the rows on which numbers of neighbours are compared.
 	chosenRows = 1000
 )
@@ -54,14 +53,14 @@ func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	}
 	quiet := o
 	quiet.Progress = nil
-	charts, err := newProbedPilot(ctx, Auto{Latent: free.Dimension()}, c, quiet)
+	charts, err := auto.NewProbed(ctx, Auto{Latent: free.Dimension()}, c, quiet)
 	if err != nil {
 		return nil, fmt.Errorf("denoise: %s: choosing the number of neighbours takes the noise that auto estimates; give a number: %w", of.Name(), err)
 	}
 	sizes := candidates(free, c)
 	best, least := 0, math.Inf(1)
 	for k, size := range sizes {
-		risk, err := charts.riskOf(of.(core.Sized).Sized(0, size), chosenRows)
+		risk, err := charts.RiskOf(of.(core.Sized).Sized(0, size), chosenRows)
 		if err != nil {
 			return nil, err
 		}
@@ -78,15 +77,6 @@ func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	return core.Settle(ctx, free.Sized(0, best), c, quiet) // a loss for that many
 }
 
-// newProbedPilot is a pilot by which methods are judged: with probes, also where what it knows of charts of its own leaves these out.
-func newProbedPilot(ctx context.Context, m Auto, c *Cloud, o Options) (*cloudCharts, error) {
-	p, charts, err := newPilot(ctx, m, c, o)
-	if err == nil && len(charts.probes) == 0 {
-		err = charts.perturb(p.probes, p.eps)
-	}
-	return charts, err
-}
-
 // candidates lists the numbers of neighbours that suit a method.
 func candidates(m core.Sized, c *Cloud) []int {
 	n := len(c.Used)
@@ -99,56 +89,6 @@ func candidates(m core.Sized, c *Cloud) []int {
 	return list
 }
 
-// riskOf estimates the mean risk of a method on some of the rows.
-func (p *cloudCharts) riskOf(of Method, most int) (float64, error) {
-	list := p.cloud.Some(most)
-	f, err := core.DenoiseSome(p.ctx, of, p.cloud, list, p.o)
-	if err != nil {
-		return 0, err
-	}
-	c, D := p.cloud, p.cloud.D
-	divergence := make([]float64, len(list))
-	for m := range p.probes {
-		pr := &p.probes[m]
-		moved := &Cloud{Data: c.Data, Index: lookup.NewIndex(pr.x, D, c.Used), Used: c.Used}
-		moved.X = pr.x
-		fp, err := core.DenoiseSome(p.ctx, of, moved, list, p.o)
-		if err != nil {
-			return 0, err
-		}
-		for k, i := range list {
-			divergence[k] += p.divergence(pr, i, f.X[k*D:(k+1)*D], fp.X[k*D:(k+1)*D]) / float64(len(p.probes))
-		}
-	}
-	counted := p.counted(list)
-	var sum float64
-	for k, i := range list {
-		if !counted(i) {
-			continue
-		}
-		far := rows.Distance(c.Row(i), f.X[k*D:(k+1)*D])
-		sum += p.setting.riskOf(far*far, divergence[k]-float64(p.method.Latent), p.q)
-	}
-	return sum / float64(len(list)), nil
-}
-
-// counted tells which rows of a list have a part in the risk: not those that the pilot finds far from any
-// surface, as the smallest neighbourhoods follow them best. If that is more than a third, all have: then it is the
-// charts of the pilot that are far.
-func (p *cloudCharts) counted(list []int) func(i int) bool {
-	near := func(i int) bool { return p.places.trust == nil || p.places.trust[i] > 0 }
-	left := 0
-	for _, i := range list {
-		if near(i) {
-			left++
-		}
-	}
-	if 3*left < 2*len(list) {
-		return func(int) bool { return true }
-	}
-	return near
-}
-
 // InUnits implements the interface of methods with units.
 func (m Select) InUnits(unit float64) (Method, bool) {
 	of, ok := core.MethodIn(m.Of, unit)
@@ -158,3 +98,6 @@ func (m Select) InUnits(unit float64) (Method, bool) {
 
 // Dimension is that of the method.
 func (m Select) Dimension() int { return core.LatentOf(m.Of) }
+
+// Keeps counts the numbers that the choice holds.
+func (m Select) Keeps(f *core.Footprint) { f.Fits, f.Kept = true, f.N*f.D }

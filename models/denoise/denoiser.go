@@ -2,11 +2,11 @@ package denoise
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/auto"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
@@ -49,6 +49,7 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if err := core.CheckRows(x); err != nil {
 		return nil, err
 	}
+	x = core.Shuffled(x)
 	p, linear, err := findPlane(ctx, m, x, o)
 	if err != nil {
 		return nil, err
@@ -56,19 +57,19 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if linear != nil && linear.Plain(p) {
 		return fitLinear(ctx, x, linear, mostLatent(m), linear.Why(mostLatent(m), "more than ", linear.Bent), o)
 	}
-	d, err := fitCharts(ctx, withLinear(m, linear, p), p, x, o)
+	d, err := fitCharts(ctx, m, p, linear, x, o)
 	if err != nil {
 		return nil, err
 	}
-	if flat, ok := d.prepared.Fitted.(*flatter); ok {
-		return fitLinear(ctx, x, linear, core.LatentOf(d.prepared.Method), flat.why, o)
+	if flat, ok := d.prepared.Fitted.(*auto.Flat); ok {
+		return fitLinear(ctx, x, linear, core.LatentOf(d.prepared.Method), flat.Why, o)
 	}
 	return d, nil
 }
 
 // fitCharts prepares a method for the coordinates of rows along the axes of a plane.
-func fitCharts(ctx context.Context, m Method, p *principal.Plane, x rows.Data, o Options) (*Denoiser, error) {
-	m = onPlane(m, p)
+func fitCharts(ctx context.Context, m Method, p *principal.Plane, l *principal.Linear, x rows.Data, o Options) (*Denoiser, error) {
+	m = onPlane(m, p, l)
 	held, err := core.ReserveFit(m, p.SettleSize(x), o)
 	if err != nil {
 		return nil, err
@@ -93,33 +94,15 @@ func fitCharts(ctx context.Context, m Method, p *principal.Plane, x rows.Data, o
 	if d.prepared, err = core.Prepare(ctx, settled, c, o); err != nil {
 		return nil, err
 	}
-	if a, ok := d.prepared.Fitted.(*autoFit); ok {
-		d.note = a.setting.sheets()
+	if f, ok := d.prepared.Fitted.(interface{ Note() string }); ok {
+		d.note = f.Note()
 	}
 	return d, nil
 }
 
-// betweenSheets says why rows stay.
-const betweenSheets = "auto: rows are as they came: they are on two sheets, about four to ten standard deviations of the noise apart, and too few to tell these from each other; any surface found would be between them"
-
-// closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty goes to the wrong one.
-const closeSides = 4
-
-// sheets says that rows are on two sheets too near to each other for all to be on the right one.
-func (s *setting) sheets() string {
-	apart := 2 * s.Sides / s.Scale
-	switch {
-	case s.between:
-		return betweenSheets
-	case s.Sides > 0 && apart < closeSides:
-		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart, and have gone to the one that they are nearer to, which is not that of all", apart)
-	}
-	return ""
-}
-
 // fitLinear prepares a linear model in place of charts of dimension d.
 func fitLinear(ctx context.Context, x rows.Data, l *principal.Linear, d int, why string, o Options) (*Denoiser, error) {
-	out, err := fitCharts(ctx, l.Method(d), l.Plane, x, o)
+	out, err := fitCharts(ctx, l.Method(d), l.Plane, nil, x, o)
 	if err == nil {
 		out.note = why
 	}
@@ -129,7 +112,7 @@ func fitLinear(ctx context.Context, x rows.Data, l *principal.Linear, d int, why
 // Method returns the method, with the settings that it has taken from the rows.
 func (d *Denoiser) Method() Method {
 	m, _ := core.MethodIn(d.prepared.Method, 1/d.unit)
-	return onPlane(m, nil)
+	return onPlane(m, nil, nil)
 }
 
 // Note says why the method is not the one asked for; it is empty where it is.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/models/denoise/classic"
+	"github.com/scqm/scqm/models/denoise/internal/auto"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 )
@@ -78,7 +79,7 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 	if most == 1 {
 		return 1, nil
 	}
-	charts, err := newProbedPilot(ctx, Auto{Latent: most}, c, o)
+	charts, err := auto.NewProbed(ctx, Auto{Latent: most}, c, o)
 	if err != nil {
 		return 0, err
 	}
@@ -88,7 +89,7 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 			if k < 2*chart.Quadratics(d) || i%2 == 1 {
 				continue // charts that follow every row; steps of 2.25 are enough
 			}
-			risk, err := charts.riskOf(classic.MLS{Latent: d, Neighbors: k}, dimensionRows)
+			risk, err := charts.RiskOf(classic.MLS{Latent: d, Neighbors: k}, dimensionRows)
 			if err != nil {
 				return 0, err
 			}
@@ -151,12 +152,9 @@ func (d *Denoiser) Grid(chosen bool) Grid {
 	k := d.prepared.Size
 	switch m := d.prepared.Method.(type) {
 	case Auto:
-		a, ok := d.prepared.Fitted.(*autoFit)
-		if !ok || m.Neighbors > 0 {
-			return NotChosen
+		if f, ok := d.prepared.Fitted.(interface{ Sizes() (int, []int) }); ok && m.Neighbors == 0 {
+			k, list = f.Sizes()
 		}
-		p := autoPrepare{autoSettings: a.autoSettings, n: d.prepared.Cloud.Count(), D: d.prepared.Cloud.D}
-		list, k = p.sizes(), a.setting.neighbors
 	case core.Sized:
 		if !chosen {
 			return NotChosen

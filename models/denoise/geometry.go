@@ -54,7 +54,9 @@ func (d *Denoiser) OutlierScore() float64 {
 // curvature says little, and geometryMost bounds the rows of methods that look at all.
 const (
 	geometryRows = 5
-	geometryMost = maxNeighbors
+	geometryMost = 300
+	// exactly is the noise, in units of the size of neighbourhoods, below which rows count as free of it.
+	exactly = 1e-7
 )
 
 // Geometry describes the surface at the rows of r, which is the result of Denoise
@@ -141,7 +143,7 @@ func (g *Geometry) score(noise []float64, r *Result) {
 		clear(g.Score)
 		return
 	}
-	middle := median(known)
+	middle := core.Median(known)
 	for i, v := range noise {
 		if !(v > 0) {
 			v = middle

@@ -1,6 +1,9 @@
 package denoise
 
-import "github.com/scqm/scqm/models/denoise/internal/core"
+import (
+	"github.com/scqm/scqm/models/denoise/internal/auto"
+	"github.com/scqm/scqm/models/denoise/internal/core"
+)
 
 // The types of methods, which their packages share.
 type (
@@ -22,6 +25,9 @@ type (
 	// Result is what became of the rows.
 	Result = core.Result
 )
+
+// Auto is the method to recommend.
+type Auto = auto.Auto
 
 // DefaultNeighbors is the number of neighbours that 0 stands for in the settings of most methods.
 const DefaultNeighbors = core.DefaultNeighbors

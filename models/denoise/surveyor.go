@@ -7,6 +7,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/denoise/internal/auto"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
@@ -17,9 +18,8 @@ import (
 type surveyor struct {
 	cloud     *Cloud
 	d         int
-	from      int         // the number of rows that charts grow from, 0 where they are made at once
-	charts    *autoWorker // where charts may be creases, else nil
-	tune      tuning
+	faces     auto.Faces // where charts may be creases, else nil
+	tune      core.Quantiles
 	chart     *chart.Surface
 	neighbors Neighborhood
 	search    lookup.Search
@@ -31,19 +31,16 @@ type surveyor struct {
 	far       []float64
 	cut       float64   // of the last chart
 	second    []float64 // d x d
-	prior     []float64 // K
 }
 
 func newSurveyor(c *Cloud, d int, fitted Fitted) *surveyor {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	s := &surveyor{
-		cloud: c, d: d, tune: newAutoSettings(Auto{Latent: d}, c.D).tune, chart: chart.NewSurface(c.D, d), shape: dense.NewSymmetricEigen(d),
+		cloud: c, d: d, tune: core.NewQuantiles(c.D - d), chart: chart.NewSurface(c.D, d), shape: dense.NewSymmetricEigen(d),
 		x: vec(c.D), point: vec(c.D), foot: vec(c.D), tangent: vec(d * c.D), normal: vec(c.D), second: vec(d * d),
 	}
-	if a, ok := fitted.(*autoFit); ok {
-		if s.from = a.setting.from; a.setting.creased {
-			s.charts = newAutoWorker(a)
-		}
+	if f, ok := fitted.(interface{ Faces() auto.Faces }); ok {
+		s.faces = f.Faces()
 	}
 	return s
 }
@@ -61,12 +58,9 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 		g.Score[i] = s.nearestOther()
 		return 0
 	}
-	if !s.look(about.Neighbors) {
-		return 0
-	}
-	cut := s.tune.cut * about.Noise / unit
+	s.look(about.Neighbors)
+	cut := s.tune.Cut * about.Noise / unit
 	s.faceWeights(cut)
-	s.growWeights(cut)
 	if !s.fit(s.neighbors.Next, 2) {
 		return 0
 	}
@@ -78,7 +72,7 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 	if v, near, ok := s.leftOut(own, noise); ok {
 		g.Score[i], noise = v, near
 	}
-	return max(noise, exact*s.neighbors.Next)
+	return max(noise, exactly*s.neighbors.Next)
 }
 
 // nearestOther is the distance of the nearest row fitted that is elsewhere.
@@ -92,50 +86,22 @@ func (s *surveyor) nearestOther() float64 {
 }
 
 // look finds the rows around the denoised row.
-func (s *surveyor) look(neighbors int) bool {
+func (s *surveyor) look(neighbors int) {
 	k := min(max(neighbors, geometryRows*chart.Quadratics(s.d)), geometryMost, len(s.cloud.Used))
-	return s.neighbors.At(s.cloud, &s.search, s.point, k)
+	s.neighbors.At(s.cloud, &s.search, s.point, k)
 }
 
 // faceWeights lowers the weights of neighbours that are on the other face of a crease, by their distances from the face that the point is on, with Tukey's loss
 // and the cut given.
 func (s *surveyor) faceWeights(cut float64) {
-	if s.charts == nil || !(cut > 0) {
+	if s.faces == nil || !(cut > 0) {
 		return
 	}
-	if face, ok := s.charts.faceAt(s.point); ok {
+	if face, ok := s.faces(s.point); ok {
 		h := &s.neighbors
 		for i := range h.Weights {
 			far := face.Far(h.Row(i)) / cut
 			h.Weights[i] *= chart.Tukey(far * far)
-		}
-	}
-}
-
-// growWeights lowers the weights of neighbours that are on another face, where charts of the fit have grown to keep from these: by their distances from
-// charts of the nearest neighbours, and then of more and of all, with Tukey's loss and the cut given.
-func (s *surveyor) growWeights(cut float64) {
-	h := &s.neighbors
-	if s.from == 0 || !(cut > 0) {
-		return
-	}
-	D, charted := s.cloud.D, chart.Setting{Ridge: pilotRidge, Cut: cut, Rounds: 2, Steps: chart.RobustSteps}
-	s.prior = append(s.prior[:0], h.Weights...)
-	for k := min(s.from, h.N()); ; k = min(int(edgeGrowth*float64(k)), h.N()) {
-		next := h.Next
-		if k < h.N() {
-			next = h.Distance[k]
-		}
-		if !s.chart.Fit(s.foot, s.point, s.point, h.Rows[:k*D], h.Rows[:k*D], h.Weights[:k], next, &charted) {
-			copy(h.Weights, s.prior)
-			return
-		}
-		for i, w := range s.prior {
-			far := s.chart.Beside(h.Row(i)) / cut
-			h.Weights[i] = w * chart.Tukey(far*far)
-		}
-		if k == h.N() {
-			return
 		}
 	}
 }
@@ -185,7 +151,7 @@ func (s *surveyor) middle() (next float64) {
 		for k := range h.N() {
 			s.far = append(s.far, h.Rows[k*D+j])
 		}
-		s.point[j] = median(s.far)
+		s.point[j] = core.Median(s.far)
 	}
 	for k := range h.N() {
 		next = max(next, 2*rows.Distance(h.Row(k), s.point))
@@ -213,8 +179,8 @@ func (s *surveyor) fit(next float64, rounds int) bool {
 		if len(s.far) == 0 {
 			return false
 		}
-		charted.Scale = max(median(s.far)/s.tune.median, exact*next)
-		charted.Cut = s.tune.cut * charted.Scale
+		charted.Scale = max(core.Median(s.far)/s.tune.Median, exactly*next)
+		charted.Cut = s.tune.Cut * charted.Scale
 	}
 	return true
 }

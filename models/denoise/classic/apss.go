@@ -113,9 +113,7 @@ type planeWorker struct {
 // of Tukey; 0 where there is no plane.
 func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 	h := &w.neighbors
-	if !h.At(c, &w.search, c.Row(i), k) {
-		return
-	}
+	h.At(c, &w.search, c.Row(i), k)
 	w.weights = append(w.weights[:0], h.Weights...)
 	for round := range 3 {
 		if !w.frame.Find(h.Rows, w.weights) {
@@ -181,13 +179,11 @@ type apssWorker struct {
 	cut float64
 }
 
-func (w *apssWorker) OwnSearch() *lookup.Search { return &w.search }
-
 // Place fits spheres at the places where they take the centre.
 func (w *apssWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	copy(w.place, h.Centre)
 	for range apssSteps {
-		if !w.neighbors.At(w.cloud, &w.search, w.place, w.K) || !w.fit() {
+		if w.neighbors.At(w.cloud, &w.search, w.place, w.K); !w.fit() {
 			return core.ErrNoSurface
 		}
 		if err := w.Project(w.next, h.Centre); err != nil {

@@ -14,9 +14,6 @@ import (
 func (g *safeWorker) average(x []float64, about *Row) error {
 	c := g.d.Cloud
 	found := g.search.Find(c.Index, x, g.o.Average+1)
-	if g.search.Missed {
-		return ErrNoSurface
-	}
 	g.charts = append(g.charts[:0], found...)
 	h := math.Sqrt(g.charts[len(g.charts)-1].Distance)
 	clear(g.sum)
@@ -45,7 +42,7 @@ func (g *safeWorker) average(x []float64, about *Row) error {
 			g.sum[j] += weight * v
 		}
 	}
-	if !g.neighbors.At(c, &g.search, x, g.d.Size) || total == 0 {
+	if g.neighbors.At(c, &g.search, x, g.d.Size); total == 0 {
 		return ErrNoSurface
 	}
 	for j, v := range g.sum {

@@ -15,14 +15,10 @@ type Cloud struct {
 	rows.Data
 	Index lookup.Index
 	Used  []int // rows of positive weight
-	// Number orders the rows of a part of a cloud among all of positive weight; nil is their order in used.
-	Number []int
-	// Others counts the rows of positive weight that a part of a cloud does not have.
-	Others int
 }
 
-// Count is the number of rows of positive weight in all.
-func (c *Cloud) Count() int { return len(c.Used) + c.Others }
+// Count is the number of rows of positive weight.
+func (c *Cloud) Count() int { return len(c.Used) }
 
 // The squares of what is smaller or larger than this leave the range of the
 // numbers.
@@ -30,15 +26,6 @@ const (
 	minSpan = 1e-120
 	MaxSpan = 1e120
 )
-
-// NewCloud checks x, merges equal rows and indexes it. It shares the memory of x
-// where no rows are equal.
-func NewCloud(x rows.Data) (*Cloud, error) {
-	if err := CheckRows(x); err != nil {
-		return nil, err
-	}
-	return CloudOf(rows.Distinct(x))
-}
 
 // CloudOf indexes rows that have been checked.
 func CloudOf(x rows.Data) (*Cloud, error) {
@@ -81,31 +68,8 @@ func CheckRows(x rows.Data) error {
 	return nil
 }
 
-// Some returns the rows of positive weight or, if there are more than most, some
-// at equal distances in the list of them.
-func (c *Cloud) Some(most int) []int {
-	if len(c.Used) <= most {
-		return c.Used
-	}
-	list := make([]int, most)
-	for k := range list {
-		list[k] = c.Used[SomeRow(k, len(c.Used), most)]
-	}
-	return list
-}
+// Some returns the rows of positive weight or, if there are more than most, the first, which [Shuffled] has drawn.
+func (c *Cloud) Some(most int) []int { return c.Used[:min(most, len(c.Used))] }
 
 // SomeRow is the row at place k of most among n.
 func SomeRow(k, n, most int) int { return k * n / most }
-
-// PlaceAmongSome is the place of row i of n among most of them at equal distances, -1
-// if it is not there.
-func PlaceAmongSome(i, n, most int) int {
-	if n <= most {
-		return i
-	}
-	k := (i*most + n - 1) / n
-	if k < most && SomeRow(k, n, most) == i {
-		return k
-	}
-	return -1
-}

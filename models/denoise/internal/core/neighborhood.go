@@ -38,14 +38,9 @@ func (h *Neighborhood) Row(k int) []float64 {
 // N returns the number of neighbours.
 func (h *Neighborhood) N() int { return len(h.Index) }
 
-// At finds the k nearest rows to centre. It is false if they may be elsewhere.
-func (h *Neighborhood) At(c *Cloud, s *lookup.Search, centre []float64, k int) bool {
-	found := s.Find(c.Index, centre, k+1)
-	if s.Missed {
-		return false
-	}
-	h.gather(c, found, centre, k)
-	return true
+// At finds the k nearest rows to centre.
+func (h *Neighborhood) At(c *Cloud, s *lookup.Search, centre []float64, k int) {
+	h.gather(c, s.Find(c.Index, centre, k+1), centre, k)
 }
 
 // gather takes the first k of the rows found, of which one more may be there.

@@ -19,8 +19,6 @@ type Prepared struct {
 	Fitted Fitted
 	// Size is the number of neighbours by which results are judged.
 	Size int
-	// Number are those of the rows to be denoised, in messages; nil counts them.
-	Number []int
 }
 
 // Prepare makes a method, whose settings do not depend on the rows any more, ready for a cloud.
@@ -46,8 +44,6 @@ type Result struct {
 	// where charts of their own take them, over up to 256 of the rows, and
 	// ShareMoved that of the same rows from where they were; 0 without Share.
 	ShareError, ShareMoved float64
-	// Need is that of searches for rows which are not Done.
-	Need float64
 }
 
 // RowsAtATime is the number of rows that a goroutine takes at once.
@@ -71,8 +67,7 @@ func (d *Prepared) Denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	return r, err
 }
 
-// Each denoises rows that have been checked, job by job. Rows that the cloud, being a
-// part of one, cannot serve are left as they are and not Done.
+// Each denoises rows that have been checked, job by job.
 func (d *Prepared) Each(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
 	jobs := d.jobs(x, o)
@@ -97,11 +92,6 @@ func (d *Prepared) Each(ctx context.Context, x rows.Data, o Options) (*Result, e
 	for _, err := range errs {
 		if err != nil {
 			return nil, err
-		}
-	}
-	for _, w := range workers {
-		if w != nil {
-			r.Need = max(r.Need, w.need())
 		}
 	}
 	return r, nil
@@ -203,14 +193,11 @@ func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) erro
 				err = g.worker.Project(g.point, x.Row(i))
 			}
 		}
-		if g.missed() {
-			continue
-		}
 		if fatal(err) {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return fmt.Errorf("denoise: row %d: %w", g.d.rowNumber(i), err)
+			return fmt.Errorf("denoise: row %d: %w", i, err)
 		}
 		g.judge(&g.about, err, x.Row(i))
 		if !g.about.Unchanged {
@@ -223,42 +210,10 @@ func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) erro
 	return nil
 }
 
-func (d *Prepared) rowNumber(i int) int {
-	if d.Number == nil {
-		return i
-	}
-	return d.Number[i]
-}
-
 func fatal(err error) bool { return err != nil && !errors.Is(err, ErrNoSurface) }
 
-// missed tells whether neighbours of the row at hand may be elsewhere, and forgets it.
-func (g *safeWorker) missed() bool {
-	missed := g.search.Missed
-	g.search.Missed = false
-	if w, ok := g.worker.(searcher); ok {
-		missed = w.OwnSearch().Missed || missed
-		w.OwnSearch().Missed = false
-	}
-	return missed
-}
-
-// need is how far rows would have to be known for those that were missed.
-func (g *safeWorker) need() float64 {
-	need := g.search.Need
-	if w, ok := g.worker.(searcher); ok {
-		need = max(need, w.OwnSearch().Need)
-	}
-	return need
-}
-
-// searcher is a worker that looks up rows by itself.
-type searcher interface{ OwnSearch() *lookup.Search }
-
 func (g *safeWorker) place(centre []float64, about *Row) error {
-	if !g.neighbors.At(g.d.Cloud, &g.search, centre, g.d.Size) {
-		return ErrNoSurface
-	}
+	g.neighbors.At(g.d.Cloud, &g.search, centre, g.d.Size)
 	about.Neighbors = g.neighbors.N()
 	return g.worker.Place(&g.neighbors, about)
 }
@@ -272,17 +227,17 @@ func (g *safeWorker) judge(about *Row, err error, x []float64) {
 	case far > limit && rows.Distance(g.point, x) > limit/1e6:
 		about.Unchanged = true
 	}
-	from, moved := rows.Distance(x, g.neighbors.mean), rows.Distance(x, g.point)
-	about.Extrapolated = about.Unchanged || far > g.neighbors.Radius*(1+1e-9) || from > g.neighbors.ball*(1+1e-9)
-	if w, ok := g.worker.(noiseBound); ok && moved > w.MaxNoise() {
-		about.Extrapolated = true
+	if w, ok := g.worker.(noiseBound); ok && rows.Distance(x, g.point) > w.MaxNoise() {
+		about.Unchanged = true
 	}
+	from := rows.Distance(x, g.neighbors.mean)
+	about.Extrapolated = about.Unchanged || far > g.neighbors.Radius*(1+1e-9) || from > g.neighbors.ball*(1+1e-9)
 	if math.IsNaN(about.Noise) || math.IsInf(about.Noise, 0) {
 		about.Noise = 0
 	}
 }
 
-// noiseBound is a worker that knows how far noise alone throws rows.
+// noiseBound is a worker that knows how far noise alone throws rows: where charts take one further, it is an outlier, or they are not those of its place.
 type noiseBound interface{ MaxNoise() float64 }
 
 // Progress reports the part of the work that is done.

@@ -1,3 +1,3 @@
 // Package lookup finds the nearest rows of a cloud: exactly, with ties in favour of the row that comes first, and to the same bits
-// by a scan, a tree, a copy of the rows near by, and an index of a part of the rows that says what it missed.
+// by a scan, a tree and a copy of the rows near by.
 package lookup

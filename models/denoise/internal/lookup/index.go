@@ -1,6 +1,8 @@
 package lookup
 
-import "math"
+import (
+	"math"
+)
 
 // Index finds the nearest of a set of rows, exactly, with ties in favour of the
 // row that comes first. It is safe for concurrent use.
@@ -20,12 +22,6 @@ type Search struct {
 	}
 	// vicinities are those of the last two trees, that used last first: charts of rows and of a probe come in turns.
 	vicinities [2]*vicinity
-	// Missed is set by an index of a part of the rows that does not know whether it
-	// has found the nearest of all of them.
-	Missed bool
-	// Need is the furthest that such an index would have had to know rows, as far as
-	// it can tell, over all misses.
-	Need float64
 }
 
 // treeColumns is the number of columns up to which a tree pays: see

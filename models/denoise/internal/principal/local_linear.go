@@ -122,9 +122,6 @@ func (w *linearWorker) Project(dst, z []float64) error {
 	return nil
 }
 
-// OwnSearch implements searcher.
-func (w *linearWorker) OwnSearch() *lookup.Search { return &w.search }
-
 // project writes f(z) for the K nearest rows into dst, and where these tell nothing the row
 // as the model of all rows shrinks it.
 func (w *linearWorker) project(dst, z []float64, neighbors int) {
@@ -180,9 +177,6 @@ func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	r := w.plane.R
 	w.plane.shrink(w.at, z)
 	found := w.search.Find(w.index, w.at, neighbors+1)
-	if w.search.Missed {
-		return 0
-	}
 	h := math.Sqrt(found[len(found)-1].Distance)
 	k := len(found) - 1
 	w.weights, w.scaled = dense.Grow(w.weights, k+1), dense.Grow(w.scaled, (k+1)*r)

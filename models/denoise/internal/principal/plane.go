@@ -407,7 +407,7 @@ func (p *Plane) SettleSize(x rows.Data) rows.Data {
 // only the coordinates are equal are different ones.
 func (p *Plane) Cloud(x rows.Data, threads int) (*core.Cloud, error) {
 	if p == nil {
-		return core.NewCloud(x)
+		return core.CloudOf(x)
 	}
 	z := p.of(rows.Distinct(x), threads)
 	if err := core.CheckRows(z); err != nil {

@@ -1,4 +1,4 @@
-package denoise
+package auto
 
 import (
 	"math"
@@ -26,10 +26,6 @@ const addedNoise = 0.5
 // means problem via coupled bootstrap techniques, arXiv:2111.09447.
 type heldNoise float64
 
-// heldStride is how many random numbers a row has for each of its columns: a normal one takes one, and
-// every hundredth time some more.
-const heldStride = 4
-
 // seen writes x + a z of row x of a number into dst.
 func (s heldNoise) seen(dst, x []float64, number int) { s.add(dst, x, number, addedNoise) }
 
@@ -37,25 +33,15 @@ func (s heldNoise) seen(dst, x []float64, number int) { s.add(dst, x, number, ad
 func (s heldNoise) judge(dst, x []float64, number int) { s.add(dst, x, number, -1/addedNoise) }
 
 func (s heldNoise) add(dst, x []float64, number int, factor float64) {
-	rng := rand.New(core.StreamFrom(core.HeldStream, uint64(number)*uint64(len(x))*heldStride))
+	rng := rand.New(rand.NewPCG(core.PerturbationSeed, uint64(number)))
 	for j, v := range x {
 		z := float64(s) * rng.NormFloat64()
 		dst[j] = v + factor*z
 	}
 }
 
-// heldRows makes charts of rows with noise added, and judges these.
-type heldRows interface {
-	charts
-	// judge returns, for each row of the selection, how much nearer the foot by charts of a setting is
-	// to the copy that these have not seen than the row with its coordinates shrunk by gain, in squares.
-	judge(s setting, gain []float64) ([]float64, error)
-	// takeBack ends it: rows and charts are those before.
-	takeBack() error
-}
-
 // holdOut takes the linear model where charts that seemed better are not, on rows held out.
-func (p *autoPrepare) holdOut() error {
+func (p *preparation) holdOut() error {
 	if p.method.linear == nil || p.flat != nil {
 		return nil
 	}
@@ -69,30 +55,30 @@ func (p *autoPrepare) holdOut() error {
 // linearHolds tells whether charts of the setting chosen are no better than the linear
 // model by more than chance, by rows held out, and how much better they are in mean
 // square.
-func (p *autoPrepare) linearHolds() (gain float64, holds bool, err error) {
+func (p *preparation) linearHolds() (gain float64, holds bool, err error) {
 	m, chosen := p.method, p.setting
 	m.Neighbors = chosen.neighbors
-	again, err := newAutoPrepare(m, p.n, p.D)
+	again, err := newPreparation(m, p.n, p.D)
 	if err != nil {
 		return 0, false, err
 	}
-	held, err := p.charts.holdOut(again.autoSettings, heldNoise(m.linear.Noise))
+	held, err := p.charts.holdOut(again.settings, heldNoise(m.linear.Noise))
 	if err != nil {
 		return 0, false, err
 	}
-	again.charts = held
+	again.charts = held.cloudCharts
 	if err := again.pilot(); err != nil {
 		return 0, false, err
 	}
+	if err := again.choose(); err != nil {
+		return 0, false, err
+	}
 	s := again.setting
-	s.pilot, s.neighbors, s.Ridge, s.Rounds, s.least = false, chosen.neighbors, chosen.Ridge, chosen.Rounds, chosen.least
-	if err := again.advance(s, false); err != nil {
+	s.Ridge, s.Rounds = chosen.Ridge, chosen.Rounds
+	if err := again.advance(s); err != nil {
 		return 0, false, err
 	}
 	difference, err := held.judge(s, m.plane.Gain)
-	if err == nil {
-		err = held.takeBack()
-	}
 	if err != nil {
 		return 0, false, err
 	}
@@ -111,8 +97,8 @@ type heldCloud struct {
 	came  rows.Data
 }
 
-// holdOut implements charts.
-func (p *cloudCharts) holdOut(s autoSettings, noise heldNoise) (heldRows, error) {
+// holdOut makes charts of the same rows with noise added.
+func (p *cloudCharts) holdOut(s settings, noise heldNoise) (*heldCloud, error) {
 	h := &heldCloud{noise: noise, came: p.cloud.Select(p.cloud.Used)}
 	seen := rows.Data{N: h.came.N, D: h.came.D, X: make([]float64, len(h.came.X)), Weights: h.came.Weights}
 	for i := range seen.N {
@@ -122,63 +108,49 @@ func (p *cloudCharts) holdOut(s autoSettings, noise heldNoise) (heldRows, error)
 	if err != nil {
 		return nil, err
 	}
-	p.probes = nil // nothing asks them any more
 	quiet := p.o
 	quiet.Progress = nil
 	h.cloudCharts = newCloudCharts(p.ctx, s, c, quiet)
 	return h, nil
 }
 
-// judge implements heldRows.
+// judge returns, for each row of the selection, how much nearer the foot by charts of a setting is
+// to the copy that these have not seen than the row with its coordinates shrunk by gain, in squares.
 func (h *heldCloud) judge(s setting, gain []float64) ([]float64, error) {
-	some, D := h.cloud.Some(selectionRows), h.cloud.D
+	some, D := h.cloud.Some(MostPlaces), h.cloud.D
 	by := make([]float64, len(some)*D)
 	for k, i := range some {
 		h.noise.judge(by[k*D:(k+1)*D], h.came.Row(i), i)
 	}
 	h.setting = s
-	difference, _, err := h.judgeSome(some, by, gain)
-	return difference, err
-}
-
-// takeBack implements heldRows: the cloud without the noise is another.
-func (h *heldCloud) takeBack() error { return nil }
-
-// judgeSome is judge for the rows of list, by as many others.
-func (p *cloudCharts) judgeSome(list []int, by, gain []float64) (difference []float64, missed []bool, err error) {
-	D := p.cloud.D
-	difference, missed = make([]float64, len(list)), make([]bool, len(list))
-	p.countCharts()
-	err = p.each(list, func(w *autoWorker, k, i int) {
-		w.rows.Search.Missed = false
-		x := p.cloud.Row(i)
-		var about Row
+	h.countCharts()
+	difference := make([]float64, len(some))
+	err := h.each(some, func(w *worker, k, i int) {
+		x := h.cloud.Row(i)
+		var about core.Row
 		foot := make([]float64, D)
-		itself := Neighborhood{Centre: x, Index: []int{i}, Distance: []float64{0}}
+		itself := core.Neighborhood{Centre: x, Index: []int{i}, Distance: []float64{0}}
 		if w.Place(&itself, &about) != nil || w.Project(foot, x) != nil {
 			copy(foot, x)
-		}
-		if missed[k] = w.rows.Search.Missed; missed[k] {
-			return
 		}
 		for a, v := range by[k*D : (k+1)*D] {
 			on := gain[a] * x[a]
 			difference[k] += (v-on)*(v-on) - (v-foot[a])*(v-foot[a])
 		}
 	})
-	return difference, missed, err
+	return difference, err
 }
 
-// flatter is what Auto prepares where a linear model is better.
-type flatter struct {
+// Flat is what Auto prepares where a linear model is better.
+type Flat struct {
 	principal.Shrunk
-	why string
+	Why string
 }
 
 // takeLinear takes the linear model in place of charts of an estimated mean squared error.
-func (p *autoPrepare) takeLinear(charts float64) {
+func (p *preparation) takeLinear(charts float64) {
 	m := p.method
-	p.flat = &flatter{principal.Shrunk{Plane: m.plane}, m.linear.Why(m.Latent, "", charts)}
+	p.flat = &Flat{principal.Shrunk{Plane: m.plane}, m.linear.Why(m.Latent, "", charts)}
 }
 
 // asGood is the part of the risk of charts above which a linear model is no better: the two are
@@ -187,13 +159,14 @@ const asGood = 0.95
 
 // linearBetter tells whether the linear model has less risk than the charts that were chosen, and
 // how much these have on the rows of the selection, by the noise of that model.
-func (p *autoPrepare) linearBetter(best *compared) (charts float64, better bool) {
-	linear, s := p.method.linear, p.setting
+func (c *choice) linearBetter() (charts float64, better bool) {
+	p, r := c.p, c.rungs[c.best]
+	linear, s := p.method.linear, c.s
 	s.Scale = linear.Noise
 	counted := 0.0
-	for i, trusted := range best.trusted[0] {
-		if trusted > 0 {
-			charts += s.riskOf(best.square[0][i], p.q*best.own[0][i]+best.more, p.q)
+	for j, counts := range c.counted {
+		if counts {
+			charts += s.riskOf(r.square[j], s.divergence(p.q, r.own[j], r.size[j]), p.q)
 			counted++
 		}
 	}

@@ -1,6 +1,8 @@
 package lookup
 
-import "math"
+import (
+	"math"
+)
 
 // Box is the points between lo and hi, D each, both included.
 type Box struct{ Lo, Hi []float64 }
@@ -92,30 +94,4 @@ func (b Box) gap(x []float64) float64 {
 		return 0
 	}
 	return least * least
-}
-
-// KnownIndex is the index of the rows of a cloud that are in a box, of which it has
-// all. A search misses where a row beyond a face could be among the nearest: unless
-// the furthest row that was found is nearer than the nearest face.
-//
-// That holds to the last bit. The squared distance of a row beyond a face, as
-// [Search.offerRow] rounds it, is a sum of which one term is the rounded square of
-// a number no smaller than the distance of the face; rounding keeps the
-// order of numbers, and terms that are added do not make a sum smaller. Rows at the
-// very distance of the face count as misses, for ties go by number.
-type KnownIndex struct {
-	Index
-	Known Box
-}
-
-func (k KnownIndex) nearest(s *Search, x []float64) {
-	k.Index.nearest(s, x)
-	gap := k.Known.gap(x)
-	if math.IsInf(gap, 1) || s.full() && s.furthest() < gap {
-		return
-	}
-	s.Missed = true
-	if s.full() {
-		s.Need = max(s.Need, math.Sqrt(s.furthest()))
-	}
 }

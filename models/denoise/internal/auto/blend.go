@@ -1,4 +1,4 @@
-package denoise
+package auto
 
 import (
 	"math"
@@ -40,14 +40,14 @@ const (
 )
 
 // hasChart tells whether a row has one.
-func (w *autoWorker) hasChart(row int) bool { return w.charts[(row+1)*w.width-1] >= 0 }
+func (w *worker) hasChart(row int) bool { return w.charts[(row+1)*w.width-1] >= 0 }
 
 // noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
 // another is good enough.
 const noChart, standIn = -1, -2
 
 // countCharts says what the chart of every row counts for, and indexes the places of rows with charts where others stand in for some.
-func (a *autoFit) countCharts() {
+func (a *fit) countCharts() {
 	W := a.chartWidth()
 	noise := func(i int) float64 { return a.charts[(i+1)*W-1] }
 	a.places.charted, a.places.counts = nil, make([]float64, a.cloud.N)
@@ -56,26 +56,24 @@ func (a *autoFit) countCharts() {
 	for _, i := range a.cloud.Used {
 		if some = some || noise(i) == standIn; noise(i) >= 0 {
 			charted = append(charted, i)
-			a.places.counts[i] = a.setting.standsFor(a.about, i) * a.setting.faith(a.settingAt(i, a.setting).neighbors, noise(i))
+			s := a.settingAt(i, a.setting)
+			a.places.counts[i] = s.oneIn()
 		}
 	}
 	if !some {
 		return
 	}
 	a.places.charted = lookup.NewIndex(a.places.y, a.cloud.D, charted)
-	if known, part := a.places.index.(lookup.KnownIndex); part {
-		a.places.charted = lookup.KnownIndex{Index: a.places.charted, Known: known.Known}
-	}
 }
 
 // nearestChart is a row with a chart: the one given, or where others stand in for it the one whose place is nearest to that of it, y.
-func (w *autoWorker) nearestChart(row int, y []float64) (int, bool) {
+func (w *worker) nearestChart(row int, y []float64) (int, bool) {
 	switch w.charts[(row+1)*w.width-1] {
 	case noChart:
 		return 0, false
 	case standIn:
 		found := w.rows.Search.Find(w.places.charted, y, 1)
-		if w.rows.Search.Missed || len(found) == 0 {
+		if len(found) == 0 {
 			return 0, false
 		}
 		return found[0].Row, true
@@ -84,16 +82,16 @@ func (w *autoWorker) nearestChart(row int, y []float64) (int, bool) {
 }
 
 // stored is the chart of a row as it was stored.
-func (w *autoWorker) stored(row int) []float64 {
+func (w *worker) stored(row int) []float64 {
 	return w.charts[row*w.width : (row+1)*w.width-2]
 }
 
 // load takes the chart of a row for the chart at hand.
-func (w *autoWorker) load(row int) bool { return w.chart.Load(w.stored(row)) }
+func (w *worker) load(row int) bool { return w.chart.Load(w.stored(row)) }
 
 // findSites finds the sites of a row with a chart, the chart at hand: the rows with charts whose places are near its own, and on the side of the chart. Without
 // them, as places may be elsewhere, there are none.
-func (w *autoWorker) findSites(own int) *sites {
+func (w *worker) findSites(own int) *sites {
 	if w.known == nil {
 		w.known = make([]sites, sitesKept)
 	}
@@ -102,7 +100,7 @@ func (w *autoWorker) findSites(own int) *sites {
 		return to
 	}
 	D, s := w.cloud.D, w.settingAt(own, w.setting)
-	found, far := w.around(w.places.y[own*D:(own+1)*D], w.places.classes.most(s.blended()))
+	found, far := w.around(w.places.y[own*D:(own+1)*D], s.blended())
 	if found == nil {
 		return nil
 	}
@@ -136,17 +134,17 @@ func (w *autoWorker) findSites(own int) *sites {
 
 // around lists rows with charts near a place, and the distance from which on they do not count: they stand for so many rows there. Where others stand in for some
 // rows they are those that count for places beside this one as well.
-func (w *autoWorker) around(y []float64, many int) (found []lookup.Near, far float64) {
+func (w *worker) around(y []float64, many int) (found []lookup.Near, far float64) {
 	if w.places.charted == nil {
-		w.rows.Look(w.places.mixed(), y, many)
-		if found = w.rows.Found; w.rows.Search.Missed || len(found) == 0 {
+		w.rows.Look(w.places.index, y, many)
+		if found = w.rows.Found; len(found) == 0 {
 			return nil, 0
 		}
 		return found[:min(many, len(found))], math.Sqrt(found[len(found)-1].Distance)
 	}
-	for k := int(sitesBeyond*float64(many)/w.setting.oneIn + opinions/2); ; k *= 2 {
+	for k := int(opinions * 2); ; k *= 2 {
 		found = w.rows.Search.Find(w.places.charted, y, k)
-		if w.rows.Search.Missed || len(found) == 0 {
+		if len(found) == 0 {
 			return nil, 0
 		}
 		var sum float64
@@ -155,7 +153,7 @@ func (w *autoWorker) around(y []float64, many int) (found []lookup.Near, far flo
 			if sum <= float64(many) {
 				far = math.Sqrt(f.Distance)
 			}
-			if sum += w.setting.standsFor(w.about, f.Row); sum > sitesBeyond*float64(many) {
+			if sum += w.places.counts[f.Row]; sum > sitesBeyond*float64(many) {
 				return found[:i+1], far
 			}
 		}
@@ -190,9 +188,9 @@ func (s *sites) weigh(y []float64) {
 	floats.Scale(1/total, s.weights)
 }
 
-// blend writes the mean of the feet of x on the charts of the sites, and what goes back to feet there, into dst.
-func (w *autoWorker) blend(dst, x []float64) bool {
-	copy(w.sum, w.back)
+// blend writes the mean of the feet of x on the charts of the sitesinto dst.
+func (w *worker) blend(dst, x []float64) bool {
+	clear(w.sum)
 	_, inSpace := w.chart.(*chart.Space)
 	if inSpace {
 		w.at.feet.Find(x)

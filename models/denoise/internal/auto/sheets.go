@@ -1,9 +1,11 @@
-package denoise
+package auto
 
 import (
+	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
 // Rows on the two sides of a thin sheet lie about the surface between them, at the distance half on either
@@ -39,7 +41,7 @@ const (
 var flatShapes = []float64{3, 4, 6, 10, 30}
 
 func newDistances(far []float64) distances {
-	h := distances{unit: median(far), count: make([]float64, distanceBins)}
+	h := distances{unit: core.Median(far), count: make([]float64, distanceBins)}
 	if !(h.unit > 0) {
 		return h
 	}
@@ -73,13 +75,6 @@ const (
 	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which their
 	// sides gain nothing.
 	leastApart = 0.7
-	// sheetGrowth is the factor by which the noise that charts see by least squares grows at least where larger ones have come to lie between
-	// sheets: it is three times as large where these are four standard deviations of the noise apart, and 1.4 times for two.
-	sheetGrowth = 1.2
-	// firstWide is the ratio of the neighbours of charts that are looked at for sheets to those of the pilot.
-	firstWide = 2.0
-	// mostSheets bounds the number of neighbours.
-	mostSheets = 2 * maxNeighbors
 )
 
 // surely tells whether there are two sheets, so far apart that their sides matter.
@@ -187,8 +182,8 @@ func (h *distances) flat(b float64) float64 {
 }
 
 // findPair is the most likely pair of sheets that are so far from the surface between them.
-func (a *autoSettings) findPair(far []float64) (best sheetPair) {
-	h, normal := newDistances(far), 1/a.tune.median
+func (a *settings) findPair(far []float64) (best sheetPair) {
+	h, normal := newDistances(far), 1/a.tune.Median
 	if h.n == 0 {
 		return sheetPair{}
 	}
@@ -209,52 +204,76 @@ func (a *autoSettings) findPair(far []float64) (best sheetPair) {
 	return sheetPair{best.half * h.unit, best.scale * h.unit, two - one, two - flat}
 }
 
-// lookWide looks at the noise of larger charts, after what smaller ones have seen, of which pair is the most likely pair of sheets. It is false where these
-// are not worth that: charts between two sheets would see more by least squares than smaller ones on either.
-func (p *autoPrepare) lookWide(s *setting, before look, pair sheetPair) (look, bool, error) {
-	seen, _, err := p.lookPlainly(s)
-	if err != nil || pair.overOne < perhapsSheets && seen.plain < sheetGrowth*before.plain {
-		return before, false, err
+// findSheets looks whether charts of twice as many rows as the pilot takes, or of more, lie between two sheets. It
+// returns these charts and how far from them the sheets are.
+func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, error) {
+	if p.method.LeastSquares || !p.inSpace() || !p.setting.noisy {
+		return nil, sheetPair{}, nil
 	}
-	seen, _, err = p.lookRobustly(s, seen)
-	return seen, true, err
+	for k := 2 * pilotRows * chart.Quadratics(p.method.Latent); k < min(p.n/2, mostSheets); k = int(growth * float64(k)) {
+		r, err := l.climb(k, plain)
+		if err != nil {
+			return nil, sheetPair{}, err
+		}
+		var reach, far []float64
+		for j := range l.rows {
+			if r.noise[j] > 0 {
+				reach = append(reach, r.size[j]/r.noise[j])
+				far = append(far, math.Sqrt(r.square[j])/max(1-r.own[j], leastLeft))
+			}
+		}
+		pair := p.findPair(far)
+		large := core.Median(reach) >= noiseReach
+		if math.Hypot(pair.half, pair.scale) > sheetGrowth*p.setting.Scale {
+			break // smaller charts see one
+		}
+		if large && pair.surely() {
+			return r, pair, nil
+		}
+		if large && pair.overOne < perhapsSheets {
+			break
+		}
+	}
+	return nil, sheetPair{}, nil
 }
 
-// lookForSheets looks whether charts as large as those of the pilot or larger lie between two sheets, as far as the
-// rows of the selection tell, given what the pilot has seen. Where they do it charts all rows between the sheets and then
-// each on its side.
-func (p *autoPrepare) lookForSheets(s setting, seen look) (found bool, err error) {
-	if p.method.LeastSquares || p.D != lookup.Space || p.method.Latent != lookup.Space-1 || !s.noisy {
-		return false, nil
-	}
-	s.uneven = false
-	floor, pair := p.floor, p.findPair(seen.far)
-	for factor := firstWide; ; factor = pilotGrowth {
-		large := seen.size >= pilotReach*seen.scale || s.neighbors >= mostSheets
-		if found = large && pair.surely(); found {
-			break
+// takeSheets gives places their sides where what charts see near by agrees with two sheets.
+func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool) {
+	want := pair.half*pair.half + pair.scale*pair.scale
+	for j := range places {
+		var sum, n float64
+		for _, m := range l.near[j] {
+			if r.size[m] > 0 && r.square[m] < sheetBound*want {
+				sum += r.square[m]
+				n++
+			}
 		}
-		if factor < firstWide && (large || pair.overOne < perhapsSheets) {
-			break
+		if n > 0 && sum/n < sheetAgree*want && sum/n > want/sheetAgree {
+			places[j].sides, places[j].scale, places[j].neighbors, some = pair.half, pair.scale, r.neighbors, true
 		}
-		if s.neighbors = int(factor * float64(s.neighbors)); s.neighbors > p.n/2 {
-			break
-		}
-		if seen, found, err = p.lookWide(&s, seen, pair); err != nil || !found {
-			break
-		}
-		pair = p.findPair(seen.far)
 	}
-	if p.floor = floor; !found || err != nil {
-		return false, err
+	return some
+}
+
+const (
+	// sheetGrowth is the noise of charts between sheets, in units of that of the pilot, beyond which the smaller ones of the pilot are on either.
+	sheetGrowth = 1.4
+	// mostSheets bounds the number of rows of charts.
+	mostSheets = 620
+	// leastLeft bounds what is left of a distance from a chart that follows its row.
+	leastLeft = 0.2
+	// sheetAgree is the factor within which the mean square near a place has to be what two sheets make, of rows up to sheetBound times that.
+	sheetAgree, sheetBound = 2, 9
+)
+
+// closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty goes to the wrong one.
+const closeSides = 4
+
+// Note says that rows are on two sheets too near to each other for all to be on the right one.
+func (a *fit) Note() string {
+	apart := 2 * a.sheets.half / a.sheets.scale
+	if a.sheets.half > 0 && apart < closeSides {
+		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart, and have gone to the one that they are nearer to, which is not that of all", apart)
 	}
-	s.neighbors = min(s.neighbors, mostSheets)
-	if _, err := p.charts.chart(order{keep: true, setting: s}); err != nil {
-		return false, err
-	}
-	s.pilot, s.Sides = false, pair.half
-	p.setScale(&s, pair.scale, true)
-	p.setting = s
-	_, err = p.charts.chart(order{keep: true, setting: s})
-	return true, err
+	return ""
 }

@@ -1,0 +1,274 @@
+package auto
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/rows"
+)
+
+// Charts of rows near each other are made of nearly the same rows, and are nearly the same. Where a foot is the mean of many some of the rows, by
+// chance, have charts, and the others go to the nearest of these.
+
+const (
+	// opinions is the number of charts in the mean of a foot where not all rows have one, and worthLeading how many rows there have to be
+	// for one that has.
+	opinions, worthLeading = 35.0, 1.3
+	// pilotPart is the number of rows of a chart of the pilot for each row that goes to it.
+	pilotPart = 15.0
+	// mostPulled is the influence of a row on its own foot from which on its chart says nothing of it: with
+	// one row in five anywhere, the charts of four in five of those passed through their own row.
+	mostPulled = 0.5
+	// farOwn is the distance of a row from a chart of others, in units of the noise, and farNoise the noise of that chart, beyond which it has its own.
+	farOwn, farNoise = 2.5, 1.3
+)
+
+// cloudCharts makes charts of the rows of a cloud.
+type cloudCharts struct {
+	*fit
+	ctx     context.Context
+	o       core.Options
+	workers []*worker
+	stages  int
+	order   []int // in which all rows are visited
+}
+
+// newCloudCharts has the rows for their places.
+func newCloudCharts(ctx context.Context, s settings, c *core.Cloud, o core.Options) *cloudCharts {
+	a := &fit{settings: s, cloud: c, places: places{y: c.X, index: c.Index}}
+	return &cloudCharts{fit: a, ctx: ctx, o: o}
+}
+
+// each runs work on the rows of list, in parallel.
+func (p *cloudCharts) each(list []int, work func(w *worker, k, i int)) error {
+	if p.workers == nil {
+		p.workers = make([]*worker, par.Threads(p.o.Threads))
+	}
+	p.places.layOut(p.cloud, p.cloud.X)
+	order := p.nearby(list)
+	blocks := (len(list) + core.RowsAtATime - 1) / core.RowsAtATime
+	bar := core.Progress{Total: blocks}
+	if p.o.Progress != nil {
+		from := float64(p.stages) / (float64(p.stages) + 2)
+		to := float64(p.stages+1) / (float64(p.stages) + 3)
+		bar.Report = func(part float64) { p.o.Progress(from + (to-from)*part) }
+	}
+	p.stages++
+	par.Do(len(p.workers), blocks, func(at, b int) {
+		if p.ctx.Err() != nil {
+			return
+		}
+		if p.workers[at] == nil {
+			p.workers[at] = newWorker(p.fit)
+		}
+		for _, k := range order[b*core.RowsAtATime : min((b+1)*core.RowsAtATime, len(list))] {
+			work(p.workers[at], k, list[k])
+		}
+		bar.Add(1)
+	})
+	for _, w := range p.workers {
+		if w != nil {
+			w.rows.Search.Forget()
+		}
+	}
+	return p.ctx.Err()
+}
+
+// nearby is the order in which to visit the rows of list.
+func (p *cloudCharts) nearby(list []int) []int {
+	c := p.cloud
+	if len(list) != len(c.Used) || len(list) == 0 || &list[0] != &c.Used[0] {
+		return lookup.AlongCurve(c.X, c.D, list)
+	}
+	if p.order == nil {
+		p.order = lookup.AlongCurve(c.X, c.D, list)
+	}
+	return p.order
+}
+
+// placesOf is an index of the places of some rows.
+func (p *cloudCharts) placesOf(list []int) lookup.Index {
+	return lookup.NewIndex(p.places.y, p.cloud.D, list)
+}
+
+// take gives every row what is known about the nearest place of a ladder.
+func (p *cloudCharts) take(l *ladder, places []about) error {
+	known := make([]about, p.cloud.N)
+	for j, i := range l.rows {
+		known[i] = places[j]
+	}
+	index, all := p.placesOf(l.rows), make([]about, p.cloud.N)
+	err := p.each(p.cloud.Used, func(w *worker, _, i int) {
+		all[i] = known[w.rows.Search.Find(index, p.places.y[i*p.cloud.D:(i+1)*p.cloud.D], 1)[0].Row]
+	})
+	p.about = all
+	return err
+}
+
+// made are charts of all rows, with what is kept of them.
+type made struct {
+	y, trust, charts []float64
+}
+
+// chartAll makes the charts of all rows, of which some may have those of others near by, and takes the feet for the places.
+func (p *cloudCharts) chartAll(s setting) error {
+	c, W := p.cloud, p.chartWidth()
+	m := &made{slices.Clone(c.X), make([]float64, c.N), make([]float64, c.N*W)}
+	lead, some := p.leads(s)
+	if err := p.each(some, func(w *worker, _, i int) { w.chartInto(m, i, &s) }); err != nil {
+		return err
+	}
+	if len(some) < len(c.Used) {
+		index := p.placesOf(some)
+		err := p.each(c.Used, func(w *worker, _, i int) {
+			if lead[i] {
+				return
+			}
+			at := w.rows.Search.Find(index, p.places.y[i*c.D:(i+1)*c.D], 1)[0].Row
+			if !w.follow(m, i, at, &s) {
+				w.chartInto(m, i, &s)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	p.places, p.charts = newPlaces(c, m.y), m.charts
+	p.places.trust = m.trust
+	return nil
+}
+
+// leads tells which rows of the cloud have charts of their own, and lists these.
+func (p *cloudCharts) leads(s setting) (lead []bool, some []int) {
+	c := p.cloud
+	lead = make([]bool, c.N)
+	for k, i := range c.Used {
+		chance := float64(bits.Reverse64(core.Scattered(uint64(k))) >> 11) // by the last bits first, exactly: where there is to be one in 1 all lead
+		own := p.settingAt(i, s)
+		if lead[i] = chance*own.oneIn() < 1<<53; lead[i] {
+			some = append(some, i)
+		}
+	}
+	return lead, some
+}
+
+// oneIn is how many rows there are for one with a chart.
+func (s *setting) oneIn() float64 {
+	few := float64(s.blended()) / opinions
+	if s.pilot {
+		few = float64(s.neighbors) / pilotPart
+	}
+	if few > worthLeading && s.noisy && s.many && s.Sides == 0 {
+		return few
+	}
+	return 1
+}
+
+// trust is the weight of a row at a distance from its foot, on which it has the influence own: by
+// its distance from the chart of the others.
+func (s *setting) trust(far, own float64) float64 {
+	if !s.noisy {
+		return 1
+	}
+	if own > mostPulled {
+		return 0
+	}
+	far /= s.Cut * (1 - own)
+	return chart.Tukey(far * far)
+}
+
+// chartInto makes the chart of row i.
+func (w *worker) chartInto(m *made, i int, of *setting) {
+	D, s := w.cloud.D, w.settingAt(i, *of)
+	foot, to := m.y[i*D:(i+1)*D], m.charts[i*w.width:(i+1)*w.width]
+	to[w.width-1] = noChart
+	if s.neighbors == 0 || !w.chartRow(foot, i, &s) {
+		copy(foot, w.cloud.Row(i))
+		m.trust[i] = 1
+		return
+	}
+	pulled := 0.0
+	if own := w.rows.Place(i); own >= 0 {
+		pulled = w.chart.Influence(own)
+	}
+	m.trust[i] = s.trust(rows.Distance(w.cloud.Row(i), foot), pulled)
+	w.chart.Store(to)
+	to[w.width-2], to[w.width-1] = pulled, w.chart.Noise()
+}
+
+// follow takes the foot of row i on the chart of another row for its place. It is false where that is not good enough.
+func (w *worker) follow(m *made, i, at int, of *setting) bool {
+	D, s := w.cloud.D, w.settingAt(i, *of)
+	stored := m.charts[at*w.width : (at+1)*w.width]
+	if s.neighbors == 0 || !(stored[w.width-1] >= 0) || stored[w.width-1] > farNoise*s.Scale || !w.chart.Load(stored[:w.width-2]) {
+		return false
+	}
+	foot, x := m.y[i*D:(i+1)*D], w.cloud.Row(i)
+	if !w.chart.Foot(foot, x) {
+		return false
+	}
+	far := rows.Distance(foot, x)
+	if far > farOwn*s.Scale {
+		return false
+	}
+	m.trust[i] = s.trust(far, stored[w.width-2])
+	m.charts[(i+1)*w.width-1] = standIn
+	return true
+}
+
+// chartRow makes the chart of row i at its place, and writes its foot into dst.
+func (w *worker) chartRow(dst []float64, i int, s *setting) bool {
+	D := w.cloud.D
+	y, x := w.places.y[i*D:(i+1)*D], w.cloud.Row(i)
+	w.rows.Look(w.places.index, y, s.neighbors)
+	w.rows.Gather(w.places.source, s.neighbors)
+	made := *s
+	if s.Sides > 0 {
+		made.Cut = w.tune.Cut * math.Hypot(s.Scale, s.Sides)
+	}
+	if !w.chart.Prepare(y, x, &w.rows, &made.Setting) || !w.chart.Solve(made.Ridge) || !w.chart.Foot(w.y, x) {
+		return false
+	}
+	if s.Sides > 0 && (!w.chart.(*chart.Space).TakeSide(x, &s.Setting) || !w.chart.Foot(w.y, x)) {
+		return false
+	}
+	if s.creased && s.Sides == 0 && w.chart.(*chart.Space).TakeCrease(&s.Setting) && !w.chart.Foot(w.y, x) {
+		return false
+	}
+	copy(dst, w.y)
+	return true
+}
+
+// inSpace tells whether charts are those of a surface in three dimensions, which may have creases.
+func (a *settings) inSpace() bool { return a.q == 1 && a.method.Latent == lookup.Space-1 }
+
+// Faces finds the face that a point is on, if the chart of the place nearest to it is a crease.
+type Faces func(point []float64) (chart.Face, bool)
+
+// Faces is nil where no chart is a crease.
+func (a *fit) Faces() Faces {
+	if !a.setting.creased {
+		return nil
+	}
+	return newWorker(a).faceAt
+}
+
+// faceAt is the face that a point is on, if the chart of the place nearest to it is a crease.
+func (w *worker) faceAt(point []float64) (face chart.Face, ok bool) {
+	D := w.cloud.D
+	found := w.rows.Search.Find(w.places.index, point, 1)
+	if len(found) == 0 {
+		return face, false
+	}
+	at := found[0].Row
+	if at, ok = w.nearestChart(at, w.places.y[at*D:(at+1)*D]); !ok || !w.load(at) {
+		return face, false
+	}
+	return w.chart.(*chart.Space).FaceOf(point)
+}

@@ -1,0 +1,316 @@
+package auto
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/models/denoise/internal/core"
+)
+
+// The number of rows of the charts about a place is that of the least risk, as C. M. Stein estimates it: the square of the distance of a row from
+// its foot, and twice the variance of the noise times the divergence. It is averaged over places near each other. Where no number is better
+// than leaving rows as they are, they are left.
+
+const (
+	// minReach is the size of neighbourhoods, in units of the noise, below which they are too small.
+	minReach = 4
+	// maxNeighbors bounds the number of rows of a chart, or one in mostOf of all, up to mostNeighbors, unless the noise asks for more.
+	maxNeighbors, mostOf, mostNeighbors = 320, 5, 2000
+	// exactRounds is the number of times that charts of rows nearly without noise are placed.
+	exactRounds = 5
+	// likely is the number of standard errors by which a number of rows is surely worse, locally that by which it is better about a place.
+	likely, locally = 2, 1
+	// noiseSteps is the number of times that the noise is taken from the charts chosen, mostCorrected the factor that it may change by.
+	noiseSteps, mostCorrected = 2, 1.6
+	// mostMore is the factor up to which the noise of larger charts is noise.
+	mostMore = 1.12
+	// tukeyEfficient is the square of the cut of Tukey's loss at which it is
+	// as good as least squares to 5 %, for one direction and unit noise.
+	tukeyEfficient = 21.95
+	// beyondPlanes and beyondReach tell the divergence beyond influences, see [setting.divergence].
+	beyondPlanes, beyondReach = 0.15, 4.2
+	// mostOwn is the influence of a row on its foot, in units of the median, from which on its chart follows it.
+	mostOwn = 3
+	// fewCounted is the number of places below which their risks tell nothing.
+	fewCounted = 5
+)
+
+// choose takes the number of rows of charts about every place, and the ridge of all.
+func (p *preparation) choose() error {
+	s := p.setting
+	s.pilot, s.Ridge = false, 0
+	if !s.noisy {
+		s.Rounds = exactRounds
+	}
+	s.creased = p.inSpace() && s.noisy && !p.method.LeastSquares
+	l, err := p.charts.newLadder()
+	if err != nil {
+		return err
+	}
+	c := &choice{ladder: l, p: p, s: s}
+	if err := c.climbAll(); err != nil || !slices.Contains(c.counted, true) {
+		return err
+	}
+	for step := 0; step < noiseSteps && !p.sided && c.large(c.best); step++ {
+		c.takeNoise()
+	}
+	best := c.rungs[c.best]
+	if linear := p.method.linear; linear != nil {
+		if charts, better := c.linearBetter(); better {
+			p.takeLinear(charts)
+			return nil
+		}
+	}
+	places := c.settled()
+	c.s.neighbors = best.neighbors
+	p.setting = c.s
+	return p.charts.take(l, places)
+}
+
+// choice compares the rungs of a ladder.
+type choice struct {
+	*ladder
+	p       *preparation
+	s       setting
+	counted []bool      // places whose rows have a part in the risk
+	risk    [][]float64 // by rung and place
+	best    int         // rung of the least risk of all
+}
+
+// sizes are the numbers of rows to compare.
+func (p *preparation) sizes() []int {
+	if p.method.Neighbors > 0 {
+		return []int{min(p.method.Neighbors, p.n)}
+	}
+	var list []int
+	for _, k := range p.rungSizes(p.fewest()) {
+		if 4*k > 3*p.n && list != nil {
+			break
+		}
+		list = append(list, k)
+	}
+	return list
+}
+
+// enough is the number of rows of charts beyond which only the noise asks for more.
+func (p *preparation) enough() int { return max(maxNeighbors, min(p.n/mostOf, mostNeighbors)) }
+
+// climbAll makes charts of growing numbers of rows while the risk of all falls.
+func (c *choice) climbAll() error {
+	worse := 0
+	for k, size := range c.p.sizes() {
+		if k > 0 && size > c.p.enough() && c.large(c.best) {
+			break
+		}
+		r, err := c.climb(size, c.s)
+		if err != nil {
+			return err
+		}
+		if k == 0 {
+			c.count(r)
+		}
+		if !slices.Contains(c.counted, true) {
+			return nil // all rows are on two sheets
+		}
+		c.risk = append(c.risk, c.risks(r))
+		if k == 0 {
+			continue
+		}
+		mean, chance := c.over(c.risk[k], c.risk[c.best])
+		switch {
+		case c.better(k):
+			c.best, worse = k, 0
+		case mean > likely*chance && c.large(c.best):
+			worse++
+		}
+		if worse > 1 {
+			break
+		}
+	}
+	return nil
+}
+
+// takeNoise takes the noise that the best charts see in place of that of the pilot, or that of larger ones if this is little more, and compares all again.
+func (c *choice) takeNoise() {
+	ratio := c.seen(c.best)
+	if up := min(c.best+mostRungs, len(c.rungs)-1); up > c.best {
+		ratio = max(ratio, min(c.seen(up), mostMore*ratio))
+	}
+	ratio = min(max(ratio, 1/mostCorrected), mostCorrected)
+	for i := range c.cloudCharts.about {
+		c.cloudCharts.about[i].scale *= ratio
+	}
+	c.p.setScale(&c.s, ratio*c.s.Scale, !c.p.method.LeastSquares)
+	c.best = 0
+	for k, r := range c.rungs {
+		c.risk[k] = c.risks(r)
+		if c.better(k) {
+			c.best = k
+		}
+	}
+}
+
+// better tells whether a rung has less risk than the best: by more than chance where it takes more rows than most clouds do, which is dear.
+func (c *choice) better(k int) bool {
+	mean, chance := c.over(c.risk[k], c.risk[c.best])
+	if c.rungs[k].neighbors > maxNeighbors {
+		mean += likely * chance
+	}
+	return mean < 0 || !c.large(c.best) && c.large(k)
+}
+
+// seen is the noise that charts of a rung see, in units of what is known.
+func (c *choice) seen(k int) float64 {
+	r := c.rungs[k]
+	var far, own []float64
+	for j, i := range c.rows {
+		if c.counted[j] && r.size[j] > 0 {
+			far = append(far, math.Sqrt(r.square[j])/c.cloudCharts.about[i].scale)
+			own = append(own, c.s.divergence(c.p.q, r.own[j], r.size[j]))
+		}
+	}
+	return c.p.tune.Typical(far) * math.Sqrt(c.p.q/max(c.p.q-stat.Mean(own, nil), c.p.q/4))
+}
+
+// large tells whether most neighbourhoods of a rung are larger than the noise.
+func (c *choice) large(k int) bool {
+	var ratio []float64
+	for j, i := range c.rows {
+		if v := c.rungs[k].size[j]; v > 0 {
+			a := &c.cloudCharts.about[i]
+			ratio = append(ratio, v/math.Hypot(a.scale, a.sides))
+		}
+	}
+	return !c.s.noisy || core.Median(ratio) >= minReach
+}
+
+// count leaves out rows that the pilot finds far from every surface, or whose chart follows them.
+func (c *choice) count(r *rung) {
+	c.counted = make([]bool, len(c.rows))
+	var owns []float64
+	for j := range c.rows {
+		if r.size[j] > 0 {
+			owns = append(owns, r.own[j])
+		}
+	}
+	most, n := mostOwn*core.Median(owns), 0
+	for j, i := range c.rows {
+		if c.counted[j] = !c.s.noisy || r.own[j] <= most && c.cloudCharts.places.trust[i] > 0; c.counted[j] {
+			n++
+		}
+	}
+	if 3*n < 2*len(c.rows) { // it is the charts that are far from the rows
+		for j := range c.counted {
+			c.counted[j] = true
+		}
+	}
+}
+
+// risks are those of a rung, infinite where neighbourhoods are hardly larger than the noise.
+func (c *choice) risks(r *rung) []float64 {
+	out := make([]float64, len(c.rows))
+	for j, i := range c.rows {
+		if out[j] = math.NaN(); r.size[j] == 0 {
+			continue
+		}
+		s := c.settingAt(i, c.s)
+		out[j] = s.riskOf(r.square[j], s.divergence(c.p.q, r.own[j], r.size[j]), c.p.q)
+	}
+	return out
+}
+
+// over is the mean risk less that of another over the places that count, and its standard error.
+func (c *choice) over(a, b []float64) (mean, chance float64) {
+	var d []float64
+	for j, counts := range c.counted {
+		if v := a[j] - b[j]; counts && !math.IsNaN(v) {
+			d = append(d, v)
+		}
+	}
+	mean, deviation := stat.MeanStdDev(d, nil)
+	return mean, deviation / math.Sqrt(float64(len(d)))
+}
+
+// settled is what is known about each place with its number of rows.
+func (c *choice) settled() []about {
+	list := make([]about, len(c.rows))
+	for j, i := range c.rows {
+		list[j] = c.cloudCharts.about[i]
+		list[j].neighbors = c.rungs[c.at(j)].neighbors
+		if c.left(j) {
+			list[j].neighbors = 0
+		}
+	}
+	return list
+}
+
+// at is the rung of the least risk about place j, that of all where another is not better by more than chance.
+func (c *choice) at(j int) int {
+	best, least := c.best, 0.0
+	for k, risk := range c.risk[:min(c.best+2, len(c.risk))] {
+		var d []float64
+		for _, m := range c.near[j] {
+			if v := risk[m] - c.risk[c.best][m]; c.counted[m] && !math.IsNaN(v) {
+				d = append(d, v)
+			}
+		}
+		a := &c.cloudCharts.about[c.rows[j]]
+		if len(d) < fewCounted || c.s.noisy && c.ladder.about(c.rungs[k].size, j) < minReach*math.Hypot(a.scale, a.sides) {
+			continue
+		}
+		mean, deviation := stat.MeanStdDev(d, nil)
+		if mean < least && mean < -locally*deviation/math.Sqrt(float64(len(d))) {
+			best, least = k, mean
+		}
+	}
+	return best
+}
+
+// left tells whether rows about place j are better left as they are.
+func (c *choice) left(j int) bool {
+	if !c.s.noisy {
+		return false
+	}
+	risk := c.risk[c.at(j)]
+	s := c.settingAt(c.rows[j], c.s)
+	var sum, n float64
+	for _, m := range c.near[j] {
+		if v := risk[m]; c.counted[m] && !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	return n >= fewCounted && sum/n > 2*c.p.q*s.Scale*s.Scale
+}
+
+// divergence is that of a foot across the surface by the influence of its row on it: charts follow their rows with their planes and weights as
+// well, and, where they are hardly larger than the noise, with which rows are in them.
+func (s *setting) divergence(q, own, size float64) float64 {
+	beyond := beyondPlanes
+	if noise := beyondReach * s.Scale / size; noise < math.Inf(1) { // else all rows are at one place
+		beyond += noise * noise
+	}
+	return q * own * (1 + beyond)
+}
+
+// bound is the squared distance from which on Tukey's loss does not count rows.
+func (s *setting) bound(q float64) float64 { return tukeyEfficient * q * s.Scale * s.Scale }
+
+// riskOf is the part of a row in Stein's estimate by the square of its distance from its
+// foot in q directions of noise and the divergence across the surface. That along it is the
+// same for all, and would make rows beyond the bound, of which none counts, the better ones.
+func (s *setting) riskOf(square, divergence, q float64) float64 {
+	variance := s.Scale * s.Scale
+	twice := 2 * variance * divergence
+	if math.IsInf(s.Cut, 1) {
+		return square + twice
+	}
+	bound := s.bound(q)
+	if square >= bound {
+		return bound / 3
+	}
+	u := 1 - square/bound
+	return bound/3*(1-u*u*u) + twice
+}

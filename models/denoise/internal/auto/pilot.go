@@ -1,0 +1,334 @@
+package auto
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+	"github.com/scqm/scqm/models/denoise/internal/core"
+)
+
+// The noise is that of the smallest charts that are larger than it. Charts of growing numbers of rows are made about up to [MostPlaces] rows,
+// and what they see is averaged over places near each other. Noise is the same for charts of all sizes; what a surface bends by, an edge or another
+// sheet grows with them. So the noise about a place is what the first charts there see whose size is [noiseReach] times that, less by the factor
+// by which it grows over the next two numbers of rows.
+
+const (
+	// MostPlaces bounds the rows about which charts of several sizes are compared.
+	MostPlaces = 1500
+	// growth is the ratio of the numbers of rows of charts that are compared.
+	growth = 1.5
+	// rungWork bounds the number of rows in all charts of one size, of which there are at least fewestPlaces.
+	rungWork, fewestPlaces = 500_000, 400
+	// nearPlaces is the number of places that noise and risks are averaged over.
+	nearPlaces = 40
+	// noiseReach is the size of a neighbourhood in units of the noise from which on its chart sees most of that.
+	noiseReach = 5.5
+	// localReach is that of single places, and mostRungs the number of rungs beyond the first that are looked at.
+	localReach, mostRungs = 3.5, 2
+	// pilotRidge is the ridge of charts whose ridge is not chosen, pilotRows the number of rows for each function up to which the pilot looks.
+	pilotRidge, pilotRows = 0.03, 10
+	// The noise in units of the size of a chart is too low by the part tooLow (noise/tooLowAt)^4, as seen in clouds
+	// with noise of all sizes.
+	tooLow, tooLowAt = 0.15, 0.22
+	// growthByChance is the factor by which the square of the noise grows by chance.
+	growthByChance = 1.1
+	// exact is the noise, in units of the size of neighbourhoods, below which rows count as free of it, leastNoise that below which it is the
+	// charts that differ from the surface.
+	exact, leastNoise = 1e-7, 0.01
+	// unevenQuartiles is the logarithm of the ratio of the quartiles of the noise from which on it is uneven, unevenRows the least number
+	// of rows that tell.
+	unevenQuartiles, unevenRows = 0.5, 150
+	// settledPlaces is the part of the places whose noise must be known.
+	settledPlaces = 0.9
+	// influenceAt is the influence of a row on its foot, times the number of rows of the chart over that of its functions.
+	influenceAt = 1.17
+)
+
+// rung is what charts of one number of rows tell about places.
+type rung struct {
+	neighbors int
+	size      []float64 // distance of the first row left out
+	noise     []float64 // as the residuals of the nearer rows show it, 0 without a chart
+	square    []float64 // of the distance of the row from its foot
+	own       []float64 // influence of the row on its foot
+}
+
+func newRung(neighbors, n int) *rung {
+	vec := func() []float64 { return make([]float64, n) }
+	return &rung{neighbors, vec(), vec(), vec(), vec()}
+}
+
+// ladder makes charts of several sizes about places.
+type ladder struct {
+	*cloudCharts
+	rows  []int   // of the places
+	near  [][]int // places near each, by their numbers in rows
+	rungs []*rung
+	// asksNoise says that charts are to tell the noise that they see.
+	asksNoise bool
+}
+
+// newLadder takes some rows for places.
+func (p *cloudCharts) newLadder() (*ladder, error) {
+	l := &ladder{cloudCharts: p, rows: p.cloud.Some(MostPlaces)}
+	l.near = make([][]int, len(l.rows))
+	number := make([]int, p.cloud.N)
+	for j, i := range l.rows {
+		number[i] = j
+	}
+	index, D := p.placesOf(l.rows), p.cloud.D
+	err := p.each(l.rows, func(w *worker, j, i int) {
+		for _, f := range w.rows.Search.Find(index, p.places.y[i*D:(i+1)*D], nearPlaces) {
+			l.near[j] = append(l.near[j], number[f.Row])
+		}
+	})
+	return l, err
+}
+
+// about is the median of values near a place, of those above 0.
+func (l *ladder) about(values []float64, place int) float64 {
+	var v [nearPlaces]float64
+	n := 0
+	for _, k := range l.near[place] {
+		if values[k] > 0 {
+			v[n] = values[k]
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return core.Median(v[:n])
+}
+
+// climb makes charts of so many rows about the places.
+func (l *ladder) climb(neighbors int, s setting) (*rung, error) {
+	r := newRung(neighbors, len(l.rows))
+	l.rungs = append(l.rungs, r)
+	D := l.cloud.D
+	return r, l.each(l.rows[:min(len(l.rows), max(rungWork/neighbors, fewestPlaces))], func(w *worker, j, i int) {
+		s := l.settingAt(i, s)
+		s.neighbors = neighbors
+		ok := w.chartRow(w.foot, i, &s)
+		r.size[j] = w.rows.Next
+		if !ok {
+			return
+		}
+		x := l.cloud.Row(i)
+		for k, v := range w.foot[:D] {
+			r.square[j] += (x[k] - v) * (x[k] - v)
+		}
+		if own := w.rows.Place(i); own >= 0 {
+			r.own[j] = w.chart.Influence(own)
+		}
+		if l.asksNoise {
+			r.noise[j] = max(w.seenNoise(i, &s), exact*w.rows.Next)
+		}
+	})
+}
+
+// fewest is the least number of rows of charts that are compared: planes of fewer follow them in many directions.
+func (p *preparation) fewest() int {
+	return 3*chart.Quadratics(p.method.Latent) + 2*(p.D-p.method.Latent-1)
+}
+
+// rungSizes are numbers of rows of charts, from the fewest.
+func (p *preparation) rungSizes(fewest int) (sizes []int) {
+	for k := float64(min(fewest, p.n-1)); k < float64(p.n); k *= growth {
+		sizes = append(sizes, int(k))
+	}
+	return sizes
+}
+
+// pilot finds the noise, and denoises once.
+func (p *preparation) pilot() error {
+	functions := chart.Quadratics(p.method.Latent)
+	l, err := p.charts.newLadder()
+	if err != nil {
+		return err
+	}
+	l.asksNoise = true
+	s := setting{Setting: chart.Setting{Ridge: pilotRidge, Rounds: 2, Cut: math.Inf(1)}}
+	var noise, sizes [][]float64 // by rung and place, as seen near by
+	most := -1                   // rung of the noise of most places
+	for k, size := range p.rungSizes(p.fewest()) {
+		r, err := l.climb(size, s)
+		if err != nil {
+			return err
+		}
+		noise, sizes = append(noise, make([]float64, len(l.rows))), append(sizes, make([]float64, len(l.rows)))
+		for j := range l.rows {
+			noise[k][j], sizes[k][j] = l.about(r.noise, j), l.about(r.size, j)
+		}
+		if most < 0 && core.Median(reaches(noise[k], sizes[k])) >= noiseReach {
+			most = k
+		}
+		if size >= pilotRows*functions && most >= 0 && k >= most+mostRungs && settled(noise[most:], sizes[most:]) || 2*size > p.n {
+			break
+		}
+	}
+	if err := p.takeNoise(l, firstRungs(noise, sizes, most), noise, sizes); err != nil {
+		return err
+	}
+	if !p.sided {
+		return p.advance(p.setting)
+	}
+	return p.chartSides()
+}
+
+// reaches are sizes of neighbourhoods in units of the noise.
+func reaches(noise, sizes []float64) []float64 {
+	v := make([]float64, len(noise))
+	for j := range v {
+		v[j] = sizes[j] / noise[j]
+	}
+	return v
+}
+
+// settled tells whether the noise of most places is known.
+func settled(noise, sizes [][]float64) bool {
+	n := 0
+	for j := range noise[0] {
+		for k := range noise {
+			if sizes[k][j] >= localReach*noise[k][j] {
+				n++
+				break
+			}
+		}
+	}
+	return float64(n) >= settledPlaces*float64(len(noise[0]))
+}
+
+// firstRungs are the rungs at which places show their noise: the first whose size is enough, or from that of most places on nearly so.
+func firstRungs(noise, sizes [][]float64, most int) []int {
+	last := len(noise) - 1
+	if most < 0 {
+		most = last
+	}
+	first := make([]int, len(noise[0]))
+	for j := range first {
+		for first[j] < last {
+			reach, enough := sizes[first[j]][j]/noise[first[j]][j], noiseReach
+			if first[j] >= most {
+				enough = localReach
+			}
+			if reach >= enough {
+				break
+			}
+			first[j]++
+		}
+	}
+	return first
+}
+
+// chartSides makes charts between two sheets, and then on the sides of rows.
+func (p *preparation) chartSides() error {
+	known := p.charts.about
+	p.charts.about = slices.Clone(known)
+	for i := range known {
+		if a := &p.charts.about[i]; a.sides > 0 {
+			a.scale, a.sides = math.Hypot(a.scale, a.sides), 0
+		}
+	}
+	if err := p.advance(p.setting); err != nil {
+		return err
+	}
+	p.charts.about = known
+	return p.advance(p.setting)
+}
+
+// takeNoise settles the noise and the number of rows of the charts of the pilot at every place.
+func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64) error {
+	last := len(noise) - 1
+	places := make([]about, len(l.rows))
+	scales := make([]float64, len(l.rows))
+	var all []float64
+	for j := range l.rows {
+		k := first[j]
+		up := min(k+mostRungs, last)
+		v := noise[k][j]
+		if v > 0 {
+			v *= 1 + tooLow*math.Pow(v/sizes[k][j]/tooLowAt, 4)
+			v /= max(1, noise[up][j]/v/math.Sqrt(growthByChance))
+		}
+		scales[j] = v
+		all = append(all, sizes[k][j])
+		places[j] = about{scale: v, first: k}
+	}
+	size := core.Median(all)
+	if !(size > 0) {
+		return fmt.Errorf("denoise: auto: squares of the distances to the nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", core.ErrInput)
+	}
+	scale := max(core.Median(slices.Clone(scales)), exact*size)
+	s := &p.setting
+	s.Setting = chart.Setting{Ridge: pilotRidge, Rounds: 3, Steps: chart.RobustSteps}
+	s.noisy, s.pilot, s.many = scale > leastNoise*size, true, p.n > MostPlaces
+	s.uneven = s.noisy && p.n >= unevenRows && isUneven(scales)
+	p.setScale(s, scale, !p.method.LeastSquares)
+	functions := float64(chart.Quadratics(p.method.Latent))
+	for j := range places {
+		a := &places[j]
+		if !s.uneven {
+			a.scale = scale
+		}
+		a.scale = min(max(a.scale, leastLocal*scale), mostLocal*scale)
+		least := math.Inf(1)
+		rises := 0
+		for k := a.first; k <= last && rises < 2 && noise[k][j] > 0; k++ {
+			v := noise[k][j]
+			rises++
+			risk := v*v + 2*a.scale*a.scale*influenceAt*functions/float64(l.rungs[k].neighbors)
+			if risk < least {
+				a.neighbors, least, rises = l.rungs[k].neighbors, risk, 0
+			}
+		}
+	}
+	r, pair, err := p.findSheets(l, setting{Setting: chart.Setting{Ridge: pilotRidge, Rounds: 2, Steps: chart.RobustSteps, Cut: p.tune.Cut * scale}})
+	if err != nil {
+		return err
+	}
+	if r != nil {
+		p.sided = l.takeSheets(r, pair, places)
+		p.charts.sheets = pair
+	}
+	return p.charts.take(l, places)
+}
+
+// leastLocal and mostLocal bound the noise about a place, in units of that of all: parts as thin as neighbourhoods look like noise.
+const leastLocal, mostLocal = 0.05, 2.5
+
+// isUneven tells whether the noise differs from place to place beyond chance: in the quartiles, so that edges and outliers are not meant.
+func isUneven(scales []float64) bool {
+	v := slices.Clone(scales)
+	slices.Sort(v)
+	n := len(v)
+	return v[n/4] > 0 && math.Log(v[n*3/4]/v[n/4]) > unevenQuartiles
+}
+
+// seenNoise is the noise by the residuals of all rows from the chart of row i by least squares, or, where those of the nearer ones are much less, from one by
+// Tukey's loss: outliers and other faces are among those further away.
+func (w *worker) seenNoise(i int, s *setting) float64 {
+	all, near := w.chart.Noise(), w.nearNoise()
+	if !math.IsInf(s.Cut, 1) || all < farNoise*near {
+		return all
+	}
+	robust := *s
+	robust.Steps, robust.Cut = chart.RobustSteps, w.tune.Cut*farNoise*near
+	if !w.chartRow(w.foot, i, &robust) {
+		return all
+	}
+	return w.chart.Noise()
+}
+
+// nearNoise is the noise by the residuals of the nearer rows from the chart.
+func (w *worker) nearNoise() float64 {
+	n := len(w.rows.Prior)
+	w.all = dense.Grow(w.all, n)
+	w.chart.Residuals(w.all[:n])
+	near := max(2*n/3, 1)
+	functions := float64(chart.Quadratics(w.method.Latent))
+	return w.tune.Typical(w.all[:near]) / math.Sqrt(max(1-functions/float64(n), .2))
+}

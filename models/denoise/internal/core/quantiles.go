@@ -1,0 +1,56 @@
+package core
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/scqm/scqm/internal/dense"
+)
+
+// Quantiles are those of the length of normal noise in several directions, of unit standard deviation.
+type Quantiles struct {
+	Median float64
+	Far    float64 // what hardly any is beyond
+	Most   float64 // beyond which it is no noise
+	Cut    float64 // where Tukey's loss stops to count
+}
+
+// farTail is the probability of lengths beyond Far, mostTail that of those beyond Most: rows that were moved by more came out further from the
+// surface than they were, on the average of clouds with edges.
+const farTail, mostTail = 5e-4, 6e-5
+
+// NewQuantiles are those for q directions.
+func NewQuantiles(q int) Quantiles {
+	chi := distuv.ChiSquared{K: float64(q)}
+	return Quantiles{math.Sqrt(chi.Quantile(0.5)), math.Sqrt(chi.Quantile(1 - farTail)), math.Sqrt(chi.Quantile(1 - mostTail)), math.Sqrt(chi.Quantile(1 - TukeyTail))}
+}
+
+// typicalSteps is the number of times that distances are left out.
+const typicalSteps = 6
+
+// Typical is the standard deviation of the noise by distances from the surface: their
+// median over its value for unit noise, where those that noise hardly explains do not
+// count. One row in five that is anywhere would raise it by a third. It changes their order.
+func (q *Quantiles) Typical(far []float64) float64 {
+	n := len(far)
+	middle := n / 2
+	s := dense.Select(far, middle) / q.Median
+	for range typicalSteps {
+		within := 0
+		for _, v := range far {
+			if v < q.Far*s {
+				within++
+			}
+		}
+		before := middle
+		if middle = min(within/2, n-1); middle == before {
+			break
+		}
+		s = dense.Select(far, middle) / q.Median
+	}
+	return s
+}
+
+// Median is the upper median of values. It changes their order.
+func Median(v []float64) float64 { return dense.Select(v, len(v)/2) }
