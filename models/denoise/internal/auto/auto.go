@@ -250,7 +250,6 @@ func (a *fit) Worker(context.Context) (core.Worker, error) {
 type worker struct {
 	*fit
 	chart chart.Chart
-	made  chart.Setting // of the chart at hand
 	rows  chart.Rows
 	width int
 

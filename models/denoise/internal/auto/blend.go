@@ -39,9 +39,6 @@ const (
 	sitesKept = 16
 )
 
-// hasChart tells whether a row has one.
-func (w *worker) hasChart(row int) bool { return w.charts[(row+1)*w.width-1] >= 0 }
-
 // noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
 // another is good enough.
 const noChart, standIn = -1, -2

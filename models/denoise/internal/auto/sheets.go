@@ -271,8 +271,7 @@ const closeSides = 4
 
 // Note says that rows are on two sheets too near to each other for all to be on the right one.
 func (a *fit) Note() string {
-	apart := 2 * a.sheets.half / a.sheets.scale
-	if a.sheets.half > 0 && apart < closeSides {
+	if apart := 2 * a.sheets.half / a.sheets.scale; a.sheets.half > 0 && apart < closeSides {
 		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart, and have gone to the one that they are nearer to, which is not that of all", apart)
 	}
 	return ""
