@@ -66,8 +66,11 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 	}
 	k := s.neighbors.N()
 	noise = s.chart.Spread(k, s.cut)
-	square, own := s.chart.Leverage(k, s.own())
-	g.Error[i] = noise * math.Sqrt(square)
+	own := 0.0
+	if at := s.own(); at >= 0 {
+		own = s.chart.Influence(at)
+	}
+	g.Error[i] = noise * math.Sqrt(s.chart.Leverage())
 	s.bend(g, i)
 	if v, near, ok := s.leftOut(own, noise); ok {
 		g.Score[i], noise = v, near

@@ -33,7 +33,7 @@ func sphere(n int) rows.Data {
 func TestLocalKernelsAreLocal(t *testing.T) {
 	x := sphere(3000)
 	m := KDE{Latent: 2, Local: true, Neighbors: 12}
-	c, err := core.NewCloud(x)
+	c, err := core.CloudOf(x)
 	require.NoError(t, err)
 	d, err := core.Prepare(context.Background(), m, c, core.Options{})
 	require.NoError(t, err)

@@ -20,10 +20,6 @@ type Setting struct {
 	// Sides is the distance of the two sides of a thin sheet from the surface between them, where charts lie there;
 	// 0 where they do not.
 	Sides float64
-	// Grown begins with the chart at hand, its plane and the weights that rows have by it.
-	Grown bool
-	// Again says that the chart at hand was made of the same rows at the same place by least squares, with whose weights and first plane this one begins.
-	Again bool
 }
 
 // Chart makes charts, one at a time, in memory of its own.
@@ -35,17 +31,16 @@ type Chart interface {
 	Solve(ridge float64) bool
 	// Foot writes the point of the chart nearest to x into dst.
 	Foot(dst, x []float64) bool
-	// Influences writes l_k into dst: the last foot moves at right angles to the chart by the
-	// sum of l_k times the moves of the rows. The chart must have been solved.
-	Influences(dst []float64)
-	// Influence is that of one row.
+	// Influence is that of row k: the last foot moves at right angles to the chart by the
+	// sum of influences times the moves of the rows. The chart must have been solved.
 	Influence(k int) float64
+	// Leverage is the sum of the squared influences, which is the variance of the foot in units of
+	// that of the rows.
+	Leverage() float64
 	// Residuals writes the distances of the rows from the chart into dst.
 	Residuals(dst []float64)
 	// Noise estimates its standard deviation, in each direction, by the residuals.
 	Noise() float64
-	// Along writes the part of a vector along the plane of the chart into dst.
-	Along(dst, x []float64)
 	// Beside is the distance of x from the point of the chart above its place.
 	Beside(x []float64) float64
 	// Width is how many numbers store writes, from which load makes the chart anew but for
@@ -73,8 +68,6 @@ const (
 	// footReach is the distance from the origin, in units of the distance of
 	// the first row left out, that feet are kept within.
 	footReach = 1.5
-	// minShrinkage bounds that of distances from charts from below.
-	minShrinkage = 0.2
 )
 
 // Surface is a quadratic surface over a tangent plane,
@@ -100,7 +93,6 @@ type Surface struct {
 	used    []float64 // K
 	k       int
 	cut     float64
-	drawn   []float64 // d(d+1)/2 x D: coefficients that the ridge draws to; nil is 0
 
 	T, trial, g, step []float64 // d
 	h                 []float64 // d x d
@@ -136,16 +128,13 @@ func (c *Surface) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	}
 	c.room(k)
 	c.k, c.unit, c.cut = k, r.Next, s.Cut
-	if !s.Again {
-		r.weigh(func(i int, weight, used float64) { c.Weights[i], c.used[i] = weight, used })
-		if !c.frame.Find(r.near, c.Weights[:k]) {
-			return false
-		}
+	r.weigh(c.Weights[:k], c.used[:k])
+	if !c.frame.Find(r.near, c.Weights[:k]) {
+		return false
 	}
 	copy(c.o, o)
 	copy(c.u, c.frame.Axes)
 	for round := range s.Rounds {
-		c.drawTo(r.Bends)
 		c.coordinates(r.x, k)
 		c.addUp()
 		for step := 0; round == 0 && step < s.Steps; step++ {
@@ -241,9 +230,6 @@ func (c *Surface) Solve(ridge float64) bool {
 	}
 	m := size / total / float64(c.d)
 	c.sums.Penalise(1+c.d, ridge*total*m*m)
-	if c.drawn != nil {
-		floats.AddScaled(c.sums.r[(1+c.d)*c.D:], ridge*total*m*m, c.drawn)
-	}
 	return c.sums.Solve(c.b)
 }
 
@@ -343,46 +329,31 @@ func (c *Surface) Fit(dst, o, pivot, x, near, prior []float64, next float64, s *
 	return true
 }
 
-// Influences implements Chart: the weights are w_k psi_k'G^-1 psi.
-func (c *Surface) Influences(dst []float64) {
-	c.solveAtFoot()
-	for i := range c.k {
-		dst[i] = c.weighFunctions(i)
-	}
-}
-
-// Influence implements Chart.
+// Influence implements Chart: the weight is w_k psi_k'G^-1 psi.
 func (c *Surface) Influence(k int) float64 {
 	c.solveAtFoot()
-	return c.weighFunctions(k)
+	return c.used[k] * dense.Dot(c.psi[k*c.p:(k+1)*c.p], c.values)
+}
+
+// Leverage implements Chart. It is 0 where the rows do not tell.
+func (c *Surface) Leverage() (square float64) {
+	c.solveAtFoot()
+	for i, w := range c.used[:c.k] {
+		if w > 0 {
+			l := w * dense.Dot(c.psi[i*c.p:(i+1)*c.p], c.values)
+			square += l * l
+		}
+	}
+	if math.IsNaN(square) || math.IsInf(square, 0) {
+		return 0
+	}
+	return square
 }
 
 // solveAtFoot leaves G^-1 psi of the last foot in values.
 func (c *Surface) solveAtFoot() {
 	Quadratic(c.values, c.T)
 	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
-}
-
-// weighFunctions is w_k psi_k' times what solveAtFoot has left.
-func (c *Surface) weighFunctions(k int) float64 {
-	if w := c.used[k]; w > 0 {
-		return w * dense.Dot(c.psi[k*c.p:(k+1)*c.p], c.values)
-	}
-	return 0
-}
-
-// Shrinkage is the factor by which a chart, being pulled towards its own row, shortens
-// the distance of that row from it: the root of 1 - 2 l_own + sum l_k^2, l being the
-// influences. own is the place of the row among them.
-func Shrinkage(l []float64, own int) float64 {
-	square := 1.0
-	for i, v := range l {
-		square += v * v
-		if i == own {
-			square -= 2 * v
-		}
-	}
-	return math.Sqrt(max(square, minShrinkage*minShrinkage))
 }
 
 // Width implements Chart.
@@ -403,15 +374,6 @@ func (c *Surface) Load(from []float64) bool {
 	n += copy(c.b, from[n:])
 	c.unit = from[n]
 	return c.unit > 0
-}
-
-// Along implements Chart.
-func (c *Surface) Along(dst, x []float64) {
-	clear(dst)
-	for a := range c.d {
-		axis := c.u[a*c.D : (a+1)*c.D]
-		floats.AddScaled(dst, dense.Dot(axis, x), axis)
-	}
 }
 
 // Beside implements Chart.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,46 +12,6 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 	"github.com/scqm/scqm/models/rows"
 )
-
-// TestShrinkage: distances of rows from charts that they pull towards themselves,
-// divided by the shrinkage, have the variance of the noise in q directions,
-// however strong the pull.
-func TestShrinkage(t *testing.T) {
-	const n, D, sigma = 40, 5, 0.01
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, own := range []float64{1, 20} {
-		var raw, mean float64
-		c := NewSurface(D, 1)
-		x, prior, ones := make([]float64, n*D), make([]float64, n), slices.Repeat([]float64{1}, n)
-		for range 400 {
-			for i := range n {
-				prior[i] = 1
-				for j := range D {
-					x[i*D+j] = sigma * rng.NormFloat64()
-				}
-				x[i*D] += float64(i-n/2) / n
-			}
-			prior[n/2] = own
-			foot, at := make([]float64, D), make([]float64, D)
-			pivot := x[n/2*D : (n/2+1)*D]
-			gathered := Rows{x: x, near: x, Prior: prior, trust: ones, Next: 0.6, L: make([]float64, n)}
-			for i := range n {
-				far := rows.Distance(x[i*D:(i+1)*D], at)
-				gathered.Found = append(gathered.Found, lookup.Near{Distance: far * far, Row: i})
-			}
-			require.True(t, c.Prepare(at, pivot, &gathered, &Setting{Cut: math.Inf(1), Rounds: 3}))
-			require.True(t, c.Solve(0))
-			require.True(t, c.Foot(foot, pivot))
-			c.Influences(gathered.L)
-			far := rows.Distance(pivot, foot)
-			raw += far * far / 400
-			far /= Shrinkage(gathered.L, n/2)
-			mean += far * far / 400
-		}
-		require.Less(t, raw, 0.92*(D-1)*sigma*sigma)
-		require.InDelta(t, 1, mean/((D-1)*sigma*sigma), 0.1, "weight %v", own)
-	}
-}
 
 // BenchmarkChart is one chart of auto.
 func BenchmarkChart(b *testing.B) {
@@ -91,54 +50,6 @@ func noisySphere(n int, noise float64) (rows.Data, lookup.Index) {
 		floats.Scale((1+noise*rng.NormFloat64())/floats.Norm(at, 2), at)
 	}
 	return x, lookup.NewIndex(x.X, 3, all)
-}
-
-// TestChartAgain: a chart that begins with weights and plane of one by least squares of the same rows is the chart made of them from nothing.
-func TestChartAgain(t *testing.T) {
-	x, at := noisySphere(400, .02)
-	for _, ch := range []Chart{&Space{}, NewSurface(3, 2)} {
-		r := NewRows(ch)
-		stored := [2][]float64{make([]float64, ch.Width()), make([]float64, ch.Width())}
-		for _, row := range []int{3, 50, 200} {
-			y := x.Row(row)
-			r.Look(at, y, 60)
-			r.Gather(NewSource(x, x.X, nil), 60)
-			robust := Setting{Ridge: .03, Scale: .02, Cut: .1, Rounds: 3, Steps: RobustSteps}
-			for k := range stored {
-				require.True(t, ch.Prepare(y, y, &r, &Setting{Ridge: .03, Cut: math.Inf(1), Rounds: 2}) && ch.Solve(.03))
-				robust.Again = k == 1
-				require.True(t, ch.Prepare(y, y, &r, &robust) && ch.Solve(.03))
-				ch.Store(stored[k])
-			}
-			require.Equal(t, stored[0], stored[1])
-		}
-	}
-}
-
-// BenchmarkPooledCurvature is the mean curvature of 120 charts.
-func BenchmarkPooledCurvature(b *testing.B) {
-	x, at := noisySphere(400, .02)
-	for name, ch := range map[string]Chart{"space": &Space{}, "surface": NewSurface(3, 2)} {
-		b.Run(name, func(b *testing.B) {
-			r, charts := NewRows(ch), make([][]float64, 120)
-			for k := range charts {
-				charts[k] = make([]float64, ch.Width())
-				y := x.Row(k)
-				r.Look(at, y, 60)
-				r.Gather(NewSource(x, x.X, nil), 60)
-				require.True(b, ch.Prepare(y, y, &r, &Setting{Cut: math.Inf(1), Rounds: 2}) && ch.Solve(0))
-				ch.Store(charts[k])
-			}
-			w := NewDraw(ch)
-			for b.Loop() {
-				w.Begin(charts[0])
-				for _, c := range charts {
-					w.Include(c, 1)
-				}
-				w.End()
-			}
-		})
-	}
 }
 
 // TestGather wants rows in space, which come from lines of the cache, to be those that all others are.

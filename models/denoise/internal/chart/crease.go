@@ -92,25 +92,6 @@ const storedCrease = 10
 // IsCrease tells whether what [Space.Store] has written is a crease.
 func IsCrease(stored []float64) bool { return math.IsInf(stored[storedCrease], 1) }
 
-// alongCrease is [Space.Along] at the last foot.
-func (c *Space) alongCrease(dst, x []float64) {
-	n := &c.edge.normal[0]
-	if !c.footOn[0] {
-		n = &c.edge.normal[1]
-	}
-	height := inner(n, (*[3]float64)(x))
-	for j := range n {
-		dst[j] = x[j] - height*n[j]
-	}
-	if c.footOn[0] && c.footOn[1] { // only along where the faces meet
-		line := cross(c.edge.normal[0], c.edge.normal[1])
-		f := inner(&line, (*[3]float64)(x)) / inner(&line, &line)
-		for j := range line {
-			dst[j] = f * line[j]
-		}
-	}
-}
-
 // perpendicular is a unit vector at right angles to a unit vector.
 func perpendicular(n *[3]float64) (u [3]float64) {
 	least := 0

@@ -15,8 +15,6 @@ type Rows struct {
 	x, near      []float64     // K x D: rows and their places
 	Prior, trust []float64     // K: weights of the rows, and in the loss
 	Next         float64       // distance of the first place left out
-	L            []float64     // K: influences
-	Bends        *Draw         // what curvature is drawn to; nil is none
 
 	// lanes says that charts are those of surfaces in space, for which columns has, each stride apart, squared
 	// distances, prior, trust, and the columns of near and of x, in place of these.
@@ -82,7 +80,6 @@ func (s *Source) trusted(row int) float64 {
 
 // Gather takes the first k of the rows found. What is left out is forgotten.
 func (r *Rows) Gather(from *Source, k int) {
-	r.Bends = nil
 	r.x, r.near, r.Prior, r.trust = r.x[:0], r.near[:0], r.Prior[:0], r.trust[:0]
 	k = min(k, len(r.Found))
 	r.Next = math.Sqrt(r.Found[min(k, len(r.Found)-1)].Distance)
@@ -132,23 +129,18 @@ func (r *Rows) gatherByColumn(lines []float64, k int) {
 // leastTrusted is the part of the weights that must be left for trust to count.
 const leastTrusted = 0.03
 
-// weigh gives the weights that a chart begins with: those by distance, and these times
+// weigh writes the weights that a chart begins with: those by distance, and these times
 // trust unless little is left.
-func (r *Rows) weigh(take func(i int, weight, used float64)) {
-	r.L = dense.Grow(r.L, len(r.Found))
+func (r *Rows) weigh(weights, used []float64) {
 	var all, left float64
 	for i, f := range r.Found {
-		w := r.Prior[i] * Tricube(math.Sqrt(f.Distance)/r.Next)
-		r.L[i] = w
-		all += w
-		left += w * r.trust[i]
+		weights[i] = r.Prior[i] * Tricube(math.Sqrt(f.Distance)/r.Next)
+		used[i] = weights[i] * r.trust[i]
+		all += weights[i]
+		left += used[i]
 	}
-	for i, w := range r.L {
-		used := w
-		if left > leastTrusted*all {
-			used *= r.trust[i]
-		}
-		take(i, w, used)
+	if !(left > leastTrusted*all) {
+		copy(used, weights)
 	}
 }
 
@@ -160,15 +152,4 @@ func (r *Rows) Place(i int) int {
 		}
 	}
 	return -1
-}
-
-// Nearer are the first k of the rows gathered, of which there are more.
-func (r *Rows) Nearer(k, D int) Rows {
-	part := *r
-	part.Found, part.Next = r.Found[:k], math.Sqrt(r.Found[k].Distance)
-	part.Prior, part.trust = r.Prior[:k], r.trust[:k]
-	if !r.lanes {
-		part.x, part.near = r.x[:k*D], r.near[:k*D]
-	}
-	return part
 }

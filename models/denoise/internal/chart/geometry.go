@@ -115,24 +115,3 @@ func (c *Surface) ToOrthonormal(form []float64) {
 		}
 	}
 }
-
-// Leverage is the sum of the squared weights l with which rows make up the chart at its
-// foot, which is the variance of the foot in units of that of the rows, and the
-// weight of row own, 0 for -1.
-func (c *Surface) Leverage(k, own int) (square, weight float64) {
-	Quadratic(c.values, c.T)
-	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
-	for i, w := range c.used[:k] {
-		if w > 0 {
-			l := w * dense.Dot(c.psi[i*c.p:(i+1)*c.p], c.values)
-			square += l * l
-			if i == own {
-				weight = l
-			}
-		}
-	}
-	if math.IsNaN(square) || math.IsInf(square, 0) {
-		return 0, 0
-	}
-	return square, weight
-}

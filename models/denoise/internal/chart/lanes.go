@@ -13,18 +13,16 @@ const lanes = 8
 func upToLanes(k int) int { return (k + lanes - 1) / lanes * lanes }
 
 // The columns that a chart in space has of its rows: weights before and after reweighting, places over the
-// plane, heights, and influences on the last foot; a crease has its weights after reweighting in place of these, and the squares of distances from it.
+// plane, and heights; then the weights after reweighting of a crease, and the squares of distances from it.
 const (
 	spaceWeight = iota
 	spaceUsed
 	spaceP
 	spaceQ
 	spaceZ
-	spaceInfluence
+	spaceCreased
 	spaceSquare
 	spaceColumns
-
-	spaceCreased = spaceInfluence
 )
 
 // spaceLanes is what kernels work on: three columns of rows, x, stride apart, and those of a chart, with some
@@ -278,18 +276,18 @@ func (l *spaceLanes) addMoments(lane int, p, q, z, w float64) {
 	}
 }
 
-// influences writes weights times the polynomial s, and returns the sum of their squares.
-func (l *spaceLanes) influences(s *[spaceTerms]float64) float64 {
+// leverage is the sum of the squares of weights times the polynomial s.
+func (l *spaceLanes) leverage(s *[spaceTerms]float64) float64 {
 	copy(l.table[:], s[:])
-	l.run(nil, (*spaceLanes).influencesPlain, 1)
+	l.run(nil, (*spaceLanes).leveragePlain, 1)
 	return l.sum(0)
 }
 
-func (l *spaceLanes) influencesPlain() {
-	p, q, used, to := l.column(spaceP), l.column(spaceQ), l.column(spaceUsed), l.column(spaceInfluence)
-	for i, w := range used {
-		to[i] = float64(w * l.polynomial(p[i], q[i]))
-		l.sums[i%lanes] += float64(to[i] * to[i])
+func (l *spaceLanes) leveragePlain() {
+	p, q := l.column(spaceP), l.column(spaceQ)
+	for i, w := range l.column(spaceUsed) {
+		v := float64(w * l.polynomial(p[i], q[i]))
+		l.sums[i%lanes] += float64(v * v)
 	}
 }
 

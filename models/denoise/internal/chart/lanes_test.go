@@ -48,7 +48,7 @@ func (l *spaceLanes) work(wide bool) []float64 {
 	keep()
 	l.reweighRows(&b, 1.5)
 	keep()
-	l.influences(&b)
+	l.leverage(&b)
 	keep()
 	x, stride := l.x, l.xStride
 	heights := append([]float64{}, l.column(spaceZ)...)
@@ -138,5 +138,5 @@ func TestChartKernelsAgainstSums(t *testing.T) {
 		squares += value * value
 	}
 	require.InDelta(t, sum, all, 1e-12)
-	require.InDelta(t, squares, l.influences(&b), 1e-12)
+	require.InDelta(t, squares, l.leverage(&b), 1e-12)
 }

@@ -17,16 +17,13 @@ type Space struct {
 	h          float64
 	b          [spaceTerms]float64
 
-	first   [3][3]float64 // axes of the plane that the chart began with
-	p, q    float64       // coordinates of the last foot
-	k       int           // rows
-	cut     float64       // of their loss
-	kept    float64       // part of their weights that the loss has left
+	p, q    float64 // coordinates of the last foot
+	k       int     // rows
+	cut     float64 // of their loss
 	lanes   spaceLanes
 	moments [15]float64         // of p^a q^b, by degree and then b
 	heights [spaceTerms]float64 // of psi and the height
 	gram    spaceFactor
-	drawn   [3]float64 // coefficients of p^2, pq, q^2 that the ridge draws to
 	// heightsBefore are those of the rows before they are moved to the surface between two sheets.
 	heightsBefore []float64
 
@@ -79,6 +76,8 @@ func (c *Space) Load(from []float64) bool {
 	return c.h > 0
 }
 
+func inner(a, b *[3]float64) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+
 func cross(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
@@ -89,28 +88,16 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 		return false
 	}
 	c.creased, c.fit.searched = false, false
-	before := spaceFrame{c.o, c.u, c.v, c.n, c.h, c.b}
-	c.k, c.kept = len(r.Prior), 1
+	c.k = len(r.Prior)
 	c.h, c.o, c.cut = r.Next, [3]float64(o), s.Cut
-	r.L = dense.Grow(r.L, c.k)
-	if !s.Again {
-		c.weigh(r)
-	}
+	c.weigh(r)
 	cut := s.Cut / c.h
-	switch {
-	case s.Again:
-		c.u, c.v, c.n = c.first[0], c.first[1], c.first[2]
-	case s.Grown:
-		if !c.onSide(&before, r) {
-			return false
-		}
-	case !c.findPlane(r):
+	if !c.findPlane(r) {
 		return false
 	}
 	c.take(r, gatheredX)
 	var foot [3]float64
 	for round := range s.Rounds {
-		c.drawTo(r.Bends)
 		c.split()
 		for step := 0; round == 0 && step < s.Steps; step++ {
 			if !c.Solve(s.Ridge) {
@@ -130,22 +117,6 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 		}
 	}
 	return c.moments[0] > 0
-}
-
-// spaceFrame is where a chart lies, and its coefficients.
-type spaceFrame struct {
-	o, u, v, n [3]float64
-	h          float64
-	b          [spaceTerms]float64
-}
-
-// onSide takes Tukey's weights by the distances of rows from the chart before, and its plane. It is false
-// where no row is on its side.
-func (c *Space) onSide(before *spaceFrame, r *Rows) bool {
-	c.take(r, gatheredX)
-	c.lanes.turn(before.o, before.h, before.u, before.v, before.n)
-	_, left := c.lanes.reweigh(&before.b, c.cut/before.h)
-	return left > 0
 }
 
 // take lets kernels read three columns of the rows.
@@ -198,7 +169,6 @@ func (c *Space) findPlane(r *Rows) bool {
 	most := 3 - least - middle
 	c.u, c.v = [3]float64(v[3*most:]), [3]float64(v[3*middle:])
 	c.n = cross(c.u, c.v)
-	c.first = [3][3]float64{c.u, c.v, c.n}
 	return true
 }
 
@@ -237,9 +207,6 @@ func (c *Space) Solve(ridge float64) bool {
 		return false
 	}
 	c.b = c.heights
-	for i, v := range c.drawn {
-		c.b[3+i] += ridge * total * size * size * v
-	}
 	c.gram.solve(&c.b)
 	return true
 }
@@ -305,7 +272,7 @@ func (c *Space) reweigh(cut float64) {
 		return
 	}
 	all, left := c.lanes.reweigh(&c.b, cut)
-	if c.kept = left / all; !(left > leastTrusted*all) {
+	if !(left > leastTrusted*all) {
 		c.lanes.reweigh(&c.b, math.Inf(1))
 	}
 	c.takeMoments()
@@ -317,13 +284,10 @@ func (c *Space) reweighRows(cut float64) {
 		return
 	}
 	all, left := c.lanes.reweighRows(&c.b, cut)
-	if c.kept = left / all; !(left > leastTrusted*all) {
+	if !(left > leastTrusted*all) {
 		c.lanes.reweighRows(&c.b, math.Inf(1))
 	}
 }
-
-// Kept is the part of the weights by place that Tukey's loss has left.
-func (c *Space) Kept() float64 { return c.kept }
 
 // Foot implements Chart.
 func (c *Space) Foot(dst, x []float64) bool {
@@ -436,19 +400,6 @@ func (c *Space) turn() bool {
 	return !math.IsNaN(c.n[0] + c.n[1] + c.n[2])
 }
 
-// Influences implements Chart.
-func (c *Space) Influences(dst []float64) {
-	if c.creased {
-		for i := range c.k {
-			dst[i] = c.fit.influence(c, i)
-		}
-		return
-	}
-	s := c.solveAtFoot()
-	c.lanes.influences(&s)
-	copy(dst, c.lanes.column(spaceInfluence))
-}
-
 // Influence implements Chart.
 func (c *Space) Influence(k int) float64 {
 	if c.creased {
@@ -462,6 +413,19 @@ func (c *Space) Influence(k int) float64 {
 	s := c.solveAtFoot()
 	p, q := l.column(spaceP)[k], l.column(spaceQ)[k]
 	return w * (s[0] + p*(s[1]+p*s[3]+q*s[4]) + q*(s[2]+q*s[5]))
+}
+
+// Leverage implements Chart.
+func (c *Space) Leverage() (square float64) {
+	if c.creased {
+		for k := range c.k {
+			l := c.fit.influence(c, k) / creaseSought
+			square += l * l
+		}
+		return square
+	}
+	s := c.solveAtFoot()
+	return c.lanes.leverage(&s)
 }
 
 // solveAtFoot is G^-1 psi at the last foot, G being the factor that solve has left.
@@ -513,17 +477,4 @@ func (c *Space) beyond(x []float64) float64 {
 	q := c.v[0]*e0 + c.v[1]*e1 + c.v[2]*e2
 	z := c.n[0]*e0 + c.n[1]*e1 + c.n[2]*e2
 	return z - c.height(p, q)
-}
-
-// Along implements Chart.
-func (c *Space) Along(dst, x []float64) {
-	if c.creased {
-		c.alongCrease(dst, x)
-		return
-	}
-	a := c.u[0]*x[0] + c.u[1]*x[1] + c.u[2]*x[2]
-	b := c.v[0]*x[0] + c.v[1]*x[1] + c.v[2]*x[2]
-	for j := range c.u {
-		dst[j] = a*c.u[j] + b*c.v[j]
-	}
 }

@@ -16,9 +16,12 @@ const OrderWords = 3
 // Source: G. M. Morton, A computer oriented geodetic data base and a new technique in file sequencing,
 // IBM (1966).
 func AlongCurve(x []float64, D int, list []int) []int {
-	box := NewBox(min(D, curveColumns))
-	for _, i := range list {
-		box.Include(x[i*D : i*D+len(box.Lo)])
+	lo, hi := make([]float64, min(D, curveColumns)), make([]float64, min(D, curveColumns))
+	for j := range lo {
+		lo[j], hi[j] = math.Inf(1), math.Inf(-1)
+		for _, i := range list {
+			lo[j], hi[j] = min(lo[j], x[i*D+j]), max(hi[j], x[i*D+j])
+		}
 	}
 	type key struct {
 		code  uint64
@@ -27,9 +30,9 @@ func AlongCurve(x []float64, D int, list []int) []int {
 	keys := make([]key, len(list))
 	for k, i := range list {
 		keys[k].place = k
-		for j := range box.Lo {
-			if width := box.Hi[j] - box.Lo[j]; width > 0 {
-				at := (x[i*D+j] - box.Lo[j]) / width
+		for j := range lo {
+			if width := hi[j] - lo[j]; width > 0 {
+				at := (x[i*D+j] - lo[j]) / width
 				keys[k].code |= spread(uint64(math.Min(at, 1)*(1<<curveBits-1))) << j
 			}
 		}

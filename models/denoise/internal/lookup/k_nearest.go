@@ -52,9 +52,6 @@ func (s *kNearest) reset(k int) {
 	s.list = s.list[:0]
 }
 
-// full tells whether k rows have been kept.
-func (s *kNearest) full() bool { return len(s.list) >= s.k }
-
 // furthest is the squared distance of the furthest of the k nearest, 0 without one.
 func (s *kNearest) furthest() float64 {
 	s.leaveOut()
