@@ -4,17 +4,21 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Geometry describes the surface at denoised rows, as quadratic charts of the rows
-// fitted show it there, with Tukey's loss at the scale of their own residuals.
+// Geometry describes the surface at denoised rows. With [Auto] it is that of the charts that
+// rows are moved to, at a sharp edge that of the face that the row is on. With other methods it is
+// that of quadratic charts of the rows fitted about the points that rows have moved to, with Tukey's loss at the scale
+// of their own residuals.
 type Geometry struct {
 	// Normals are unit normals of the surface, n x D, where d = D-1, else nil. See
 	// [Orientation] for their side. They are 0 where no surface was found.
@@ -32,7 +36,7 @@ type Geometry struct {
 	// cannot tell.
 	Error []float64
 	// Score is the distance of a row, as it came, from its chart in standard deviations
-	// of the noise near by. A row without a surface has that of the nearest other row
+	// of the noise near by; where that follows the row, from one that other rows make. A row without a surface has that of the nearest other row
 	// fitted. See [Denoiser.OutlierScore].
 	Score []float64
 }
@@ -109,6 +113,7 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 	}
 	noise := make([]float64, x.N)
 	workers := make([]*surveyor, par.Threads(o.Threads))
+	source := sync.OnceValue(func() *chart.Source { return chart.NewSource(d.prepared.Cloud.Data, d.prepared.Cloud.X, nil) })
 	blocks := (x.N + core.RowsAtATime - 1) / core.RowsAtATime
 	bar := core.Progress{Report: o.Progress, Total: blocks}
 	par.Do(len(workers), blocks, func(w, b int) {
@@ -116,7 +121,7 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 			return
 		}
 		if workers[w] == nil {
-			workers[w] = newSurveyor(d.prepared.Cloud, latent, d.prepared.Fitted)
+			workers[w] = d.newSurveyor(source)
 		}
 		for i := b * core.RowsAtATime; i < min((b+1)*core.RowsAtATime, x.N); i++ {
 			noise[i] = workers[w].row(g, i, x.Row(i), r, unit)

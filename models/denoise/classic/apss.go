@@ -119,7 +119,7 @@ func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 		if !w.frame.Find(h.Rows, w.weights) {
 			return
 		}
-		core.Complement(dst, w.frame.Axes)
+		chart.Complement(dst, w.frame.Axes)
 		if round == 2 {
 			return
 		}

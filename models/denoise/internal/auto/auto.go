@@ -189,12 +189,15 @@ type fit struct {
 	settings
 	cloud  *core.Cloud
 	places places
-	// charts are those of the rows that have some as [chart.Chart] stores them, each followed by the influence of the
-	// row on its foot and the noise; those of others are 0, with noChart or standIn in place of the noise.
+	// charts are those of the rows that have some as [chart.Chart] stores them, each followed by chartNotes: the leverage of its foot, the influence of the
+	// row on that, and the noise; those of others are 0, with noChart or standIn in place of the noise.
 	charts []float64
 	about  []about   // of every row; nil before the pilot
 	sheets sheetPair // that some rows are on; zero for none
 }
+
+// chartNotes is the number of numbers that follow a chart.
+const chartNotes = 3
 
 // about is what is known about a row.
 type about struct {
@@ -216,7 +219,7 @@ func (a *fit) settingAt(row int, s setting) setting {
 }
 
 // chartWidth is the number of numbers of a chart in fit.
-func (a *fit) chartWidth() int { return chart.New(a.cloud.D, a.method.Latent).Width() + 2 }
+func (a *fit) chartWidth() int { return chart.New(a.cloud.D, a.method.Latent).Width() + chartNotes }
 
 // setScale takes s for the standard deviation of the noise.
 func (a *settings) setScale(s *setting, scale float64, robust bool) {
@@ -269,7 +272,7 @@ func newWorker(a *fit) *worker {
 	D := a.cloud.D
 	vec := func() []float64 { return make([]float64, D) }
 	c := chart.New(D, a.method.Latent)
-	w := &worker{fit: a, chart: c, width: c.Width() + 2, last: vec(), foot: vec(), y: vec(), sum: vec()}
+	w := &worker{fit: a, chart: c, width: c.Width() + chartNotes, last: vec(), foot: vec(), y: vec(), sum: vec()}
 	w.rows = chart.NewRows(c)
 	return w
 }

@@ -80,7 +80,7 @@ func (w *worker) nearestChart(row int, y []float64) (int, bool) {
 
 // stored is the chart of a row as it was stored.
 func (w *worker) stored(row int) []float64 {
-	return w.charts[row*w.width : (row+1)*w.width-2]
+	return w.charts[row*w.width : (row+1)*w.width-chartNotes]
 }
 
 // load takes the chart of a row for the chart at hand.

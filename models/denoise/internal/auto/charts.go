@@ -199,14 +199,14 @@ func (w *worker) chartInto(m *made, i int, of *setting) {
 	}
 	m.trust[i] = s.trust(rows.Distance(w.cloud.Row(i), foot), pulled)
 	w.chart.Store(to)
-	to[w.width-2], to[w.width-1] = pulled, w.chart.Noise()
+	to[w.width-3], to[w.width-2], to[w.width-1] = w.chart.Leverage(), pulled, w.chart.Noise()
 }
 
 // follow takes the foot of row i on the chart of another row for its place. It is false where that is not good enough.
 func (w *worker) follow(m *made, i, at int, of *setting) bool {
 	D, s := w.cloud.D, w.settingAt(i, *of)
 	stored := m.charts[at*w.width : (at+1)*w.width]
-	if s.neighbors == 0 || !(stored[w.width-1] >= 0) || stored[w.width-1] > farNoise*s.Scale || !w.chart.Load(stored[:w.width-2]) {
+	if s.neighbors == 0 || !(stored[w.width-1] >= 0) || stored[w.width-1] > farNoise*s.Scale || !w.chart.Load(stored) {
 		return false
 	}
 	foot, x := m.y[i*D:(i+1)*D], w.cloud.Row(i)
@@ -247,28 +247,3 @@ func (w *worker) chartRow(dst []float64, i int, s *setting) bool {
 
 // inSpace tells whether charts are those of a surface in three dimensions, which may have creases.
 func (a *settings) inSpace() bool { return a.q == 1 && a.method.Latent == lookup.Space-1 }
-
-// Faces finds the face that a point is on, if the chart of the place nearest to it is a crease.
-type Faces func(point []float64) (chart.Face, bool)
-
-// Faces is nil where no chart is a crease.
-func (a *fit) Faces() Faces {
-	if !a.setting.creased {
-		return nil
-	}
-	return newWorker(a).faceAt
-}
-
-// faceAt is the face that a point is on, if the chart of the place nearest to it is a crease.
-func (w *worker) faceAt(point []float64) (face chart.Face, ok bool) {
-	D := w.cloud.D
-	found := w.rows.Search.Find(w.places.index, point, 1)
-	if len(found) == 0 {
-		return face, false
-	}
-	at := found[0].Row
-	if at, ok = w.nearestChart(at, w.places.y[at*D:(at+1)*D]); !ok || !w.load(at) {
-		return face, false
-	}
-	return w.chart.(*chart.Space).FaceOf(point)
-}

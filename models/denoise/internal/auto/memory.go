@@ -28,5 +28,5 @@ func (m Auto) Keeps(f *core.Footprint) {
 		f.Own = vicinityWords*min(f.N, vicinityRows*f.K) + sitesKept*siteWords*min(f.N, sitesBeyond*f.K/blendPart)
 	}
 	f.Kept = f.N*(f.D*placeCopies+rowWords+line+lookup.OrderWords) + MostPlaces*placeWords
-	f.Kept += f.N * (f.D*(2+f.Latent+f.Latent*(f.Latent+3)/2) + 2) // charts
+	f.Kept += f.N * (f.D*(2+f.Latent+f.Latent*(f.Latent+3)/2) + chartNotes) // charts
 }

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
-	"github.com/scqm/scqm/models/rows"
 )
 
 // Setting is how charts are made.
@@ -89,14 +88,14 @@ type Surface struct {
 	terms   []float64 // K x len(sum): what a row adds to the sums of the regression
 	sum     []float64 // packed psi psi' and psi v'
 	v       []float64 // K x D: rows from the plane
-	Weights []float64 // K: before reweighting
+	weights []float64 // K: before reweighting
 	used    []float64 // K
 	k       int
 	cut     float64
 
-	T, trial, g, step []float64 // d
+	t, trial, g, step []float64 // d
 	h                 []float64 // d x d
-	Jac               []float64 // d x D
+	jac               []float64 // d x D
 	at, diff, middle  []float64 // D
 	values            []float64 // p
 }
@@ -107,7 +106,7 @@ func NewSurface(D, d int) *Surface {
 	return &Surface{
 		d: d, D: D, p: p, frame: NewFrame(D, d), sums: NewRegression(p, D),
 		o: vec(D), u: vec(d * D), b: vec(p * D), sum: vec(p*(p+1)/2 + p*D),
-		T: vec(d), trial: vec(d), g: vec(d), step: vec(d), h: vec(d * d), Jac: vec(d * D), at: vec(D), diff: vec(D), middle: vec(D), values: vec(p),
+		t: vec(d), trial: vec(d), g: vec(d), step: vec(d), h: vec(d * d), jac: vec(d * D), at: vec(D), diff: vec(D), middle: vec(D), values: vec(p),
 	}
 }
 
@@ -117,7 +116,7 @@ func (c *Surface) room(k int) {
 	}
 	c.psi, c.v = make([]float64, k*c.p), make([]float64, k*c.D)
 	c.terms = make([]float64, k*len(c.sum))
-	c.Weights, c.used = make([]float64, k), make([]float64, k)
+	c.weights, c.used = make([]float64, k), make([]float64, k)
 }
 
 // Prepare implements Chart.
@@ -128,8 +127,8 @@ func (c *Surface) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	}
 	c.room(k)
 	c.k, c.unit, c.cut = k, r.Next, s.Cut
-	r.weigh(c.Weights[:k], c.used[:k])
-	if !c.frame.Find(r.near, c.Weights[:k]) {
+	r.weigh(c.weights[:k], c.used[:k])
+	if !c.frame.Find(r.near, c.weights[:k]) {
 		return false
 	}
 	copy(c.o, o)
@@ -169,14 +168,14 @@ func (c *Surface) coordinates(x []float64, k int) {
 			v[j] = row[j] - c.o[j]
 		}
 		for a := range d {
-			c.T[a] = dense.Dot(c.u[a*D:(a+1)*D], v)
+			c.t[a] = dense.Dot(c.u[a*D:(a+1)*D], v)
 		}
 		for a := range d {
-			floats.AddScaled(v, -c.T[a], c.u[a*D:(a+1)*D])
-			c.T[a] /= c.unit
+			floats.AddScaled(v, -c.t[a], c.u[a*D:(a+1)*D])
+			c.t[a] /= c.unit
 		}
 		psi := c.psi[i*c.p : (i+1)*c.p]
-		Quadratic(psi, c.T)
+		Quadratic(psi, c.t)
 		multiply(c.terms[i*len(c.sum):(i+1)*len(c.sum)], psi, v)
 	}
 }
@@ -241,14 +240,14 @@ func (c *Surface) reweigh(cut float64) {
 	}
 	var all, left float64
 	for i := range c.k {
-		if c.Weights[i] > 0 {
-			c.used[i] = c.Weights[i] * Tukey(c.Residual(i)/(cut*cut))
-			all += c.Weights[i]
+		if c.weights[i] > 0 {
+			c.used[i] = c.weights[i] * Tukey(c.Residual(i)/(cut*cut))
+			all += c.weights[i]
 			left += c.used[i]
 		}
 	}
 	if !(left > leastTrusted*all) {
-		copy(c.used[:c.k], c.Weights[:c.k])
+		copy(c.used[:c.k], c.weights[:c.k])
 	}
 }
 
@@ -285,49 +284,7 @@ func (c *Surface) Residuals(dst []float64) {
 }
 
 // Noise implements Chart.
-func (c *Surface) Noise() float64 { return c.Spread(c.k, c.cut) }
-
-// Fit makes the chart at the point o of the rows of x, K x D, for the row pivot, and writes
-// its foot into dst. near are the places of the same rows, with the distance next of the first
-// row left out; prior are the weights of the rows. It is false where the rows determine
-// no surface; then dst is o.
-func (c *Surface) Fit(dst, o, pivot, x, near, prior []float64, next float64, s *Setting) bool {
-	copy(dst, o)
-	k := len(prior)
-	if !(next > 0) {
-		return false
-	}
-	c.room(k)
-	c.k, c.unit, c.cut = k, next, s.Cut
-	for i := range k {
-		c.Weights[i] = prior[i] * Tricube(rows.Distance(near[i*c.D:(i+1)*c.D], o)/next)
-	}
-	if !c.frame.Find(near, c.Weights[:k]) {
-		return false
-	}
-	copy(c.o, o)
-	copy(c.u, c.frame.Axes)
-	for round := range s.Rounds {
-		c.coordinates(x, k)
-		copy(c.used[:k], c.Weights[:k])
-		for step := 0; ; step++ {
-			c.addUp()
-			if !c.Solve(s.Ridge) {
-				return false
-			}
-			if step == s.Steps || math.IsInf(s.Cut, 1) {
-				break
-			}
-			for i := range k {
-				c.used[i] = c.Weights[i] * Tukey(c.Residual(i)/(s.Cut*s.Cut))
-			}
-		}
-		if !c.Foot(dst, pivot) || round < s.Rounds-1 && !c.moveTo(dst) {
-			return false
-		}
-	}
-	return true
-}
+func (c *Surface) Noise() float64 { return c.spread() }
 
 // Influence implements Chart: the weight is w_k psi_k'G^-1 psi.
 func (c *Surface) Influence(k int) float64 {
@@ -352,7 +309,7 @@ func (c *Surface) Leverage() (square float64) {
 
 // solveAtFoot leaves G^-1 psi of the last foot in values.
 func (c *Surface) solveAtFoot() {
-	Quadratic(c.values, c.T)
+	Quadratic(c.values, c.t)
 	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
 }
 
@@ -385,8 +342,8 @@ func (c *Surface) Beside(x []float64) float64 {
 	return math.Sqrt(c.misfit(x, c.trial))
 }
 
-// Point writes f(t) into dst.
-func (c *Surface) Point(dst, t []float64) {
+// point writes f(t) into dst.
+func (c *Surface) point(dst, t []float64) {
 	Quadratic(c.values, t)
 	copy(dst, c.o)
 	for a, v := range t {
@@ -399,29 +356,29 @@ func (c *Surface) Point(dst, t []float64) {
 
 // Foot implements Chart.
 func (c *Surface) Foot(dst, x []float64) bool {
-	ok := c.FindFoot(x)
-	c.Point(dst, c.T)
+	ok := c.findFoot(x)
+	c.point(dst, c.t)
 	return ok
 }
 
-// FindFoot leaves in t the place of the point of the chart nearest to x, by
+// findFoot leaves in t the place of the point of the chart nearest to x, by
 // Newton's method with halved steps from the place of x. The solver of nearest points on
 // models takes sheets with orthonormal axes and a curvature at right angles to them; a
 // chart has neither, and to make it one costs more than its two or three steps.
-func (c *Surface) FindFoot(x []float64) bool {
+func (c *Surface) findFoot(x []float64) bool {
 	floats.SubTo(c.diff, x, c.o)
 	for a := range c.d {
-		c.T[a] = dense.Dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
+		c.t[a] = dense.Dot(c.u[a*c.D:(a+1)*c.D], c.diff) / c.unit
 	}
 	c.keepWithin()
-	value := c.misfit(x, c.T)
+	value := c.misfit(x, c.t)
 	for range footSteps {
 		if !c.newton() || math.Sqrt(dense.Dot(c.step, c.step)) <= footPrecision {
 			break
 		}
 		scale, done := 1.0, true
 		for range 12 {
-			floats.AddScaledTo(c.trial, c.T, -scale, c.step)
+			floats.AddScaledTo(c.trial, c.t, -scale, c.step)
 			if next := c.misfit(x, c.trial); next <= value {
 				value, done = next, false
 				break
@@ -431,7 +388,7 @@ func (c *Surface) FindFoot(x []float64) bool {
 		if done {
 			break
 		}
-		copy(c.T, c.trial)
+		copy(c.t, c.trial)
 	}
 	c.keepWithin()
 	return !math.IsNaN(value)
@@ -439,31 +396,31 @@ func (c *Surface) FindFoot(x []float64) bool {
 
 // keepWithin shortens t to the part of the chart that rows support.
 func (c *Surface) keepWithin() {
-	if norm := math.Sqrt(dense.Dot(c.T, c.T)); norm > footReach {
-		dense.Scale(c.T, footReach/norm)
+	if norm := math.Sqrt(dense.Dot(c.t, c.t)); norm > footReach {
+		dense.Scale(c.t, footReach/norm)
 	}
 }
 
 // misfit leaves x - f(t) in at and returns its square.
 func (c *Surface) misfit(x, t []float64) float64 {
-	c.Point(c.at, t)
+	c.point(c.at, t)
 	floats.SubTo(c.at, x, c.at)
 	return dense.Dot(c.at, c.at)
 }
 
-// Differentiate leaves the derivatives of f at t in jac.
-func (c *Surface) Differentiate(t []float64) {
+// differentiate leaves the derivatives of f at t in jac.
+func (c *Surface) differentiate(t []float64) {
 	D, d := c.D, c.d
 	for a := range d {
-		row := c.Jac[a*D : (a+1)*D]
+		row := c.jac[a*D : (a+1)*D]
 		floats.AddScaledTo(row, c.b[(1+a)*D:(2+a)*D], c.unit, c.u[a*D:(a+1)*D])
 	}
 	at := 1 + d
 	for i := range d {
 		for j := i; j < d; j++ {
 			b := c.b[at*D : (at+1)*D]
-			floats.AddScaled(c.Jac[i*D:(i+1)*D], t[j], b)
-			floats.AddScaled(c.Jac[j*D:(j+1)*D], t[i], b)
+			floats.AddScaled(c.jac[i*D:(i+1)*D], t[j], b)
+			floats.AddScaled(c.jac[j*D:(j+1)*D], t[i], b)
 			at++
 		}
 	}
@@ -473,14 +430,14 @@ func (c *Surface) Differentiate(t []float64) {
 // is positive definite, else that of Gauss and Newton.
 func (c *Surface) newton() bool {
 	D, d := c.D, c.d
-	c.Differentiate(c.T)
+	c.differentiate(c.t)
 	for full := range 2 {
 		at := 1 + d
 		for i := range d {
-			ji := c.Jac[i*D : (i+1)*D]
+			ji := c.jac[i*D : (i+1)*D]
 			c.step[i] = -dense.Dot(ji, c.at)
 			for j := range i + 1 {
-				c.h[i*d+j] = dense.Dot(ji, c.Jac[j*D:(j+1)*D])
+				c.h[i*d+j] = dense.Dot(ji, c.jac[j*D:(j+1)*D])
 			}
 		}
 		for i := 0; full == 0 && i < d; i++ {
@@ -503,8 +460,8 @@ func (c *Surface) newton() bool {
 
 // moveTo takes the point f(t) for the origin, and the tangent there.
 func (c *Surface) moveTo(o []float64) bool {
-	c.Differentiate(c.T)
-	copy(c.u, c.Jac)
+	c.differentiate(c.t)
+	copy(c.u, c.jac)
 	copy(c.o, o)
 	return dense.OrthonormalizeRows(c.u, c.D)
 }

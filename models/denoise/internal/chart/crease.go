@@ -50,28 +50,6 @@ func (k *crease) side(x *[3]float64) int {
 	return 1
 }
 
-// Face is one of the half planes of a crease.
-type Face struct {
-	crease
-	side int
-}
-
-// FaceOf is the face that x is nearer to, if the chart is a crease.
-func (c *Space) FaceOf(x []float64) (f Face, ok bool) {
-	if !c.creased {
-		return f, false
-	}
-	return Face{c.edge, c.edge.side((*[3]float64)(x))}, true
-}
-
-// Far is the distance of x from the half plane.
-func (f *Face) Far(x []float64) float64 {
-	e := [3]float64{x[0] - f.at[0], x[1] - f.at[1], x[2] - f.at[2]}
-	a, b := inner(&f.normal[f.side], &e), inner(&f.normal[1-f.side], &e)
-	u := positive(b - f.cosine*a)
-	return math.Sqrt(a*a + u*u/(1-f.cosine*f.cosine))
-}
-
 // store writes the crease as [Space.Store] does.
 func (k *crease) store(to []float64, h float64) {
 	copy(to, k.at[:])

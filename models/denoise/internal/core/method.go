@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -40,6 +41,24 @@ type Worker interface {
 	Place(h *Neighborhood, about *Row) error
 	// Project writes the point of the last chart that belongs to x into dst.
 	Project(dst, x []float64) error
+}
+
+// Surveyed is a method whose own charts describe the surface.
+type Surveyed interface{ Surveyor() Surveyor }
+
+// Surveyor is a worker that describes the surface where it has placed a row last.
+type Surveyor interface {
+	Worker
+	// Survey describes the surface at the point that belongs to x, which is one of the rows fitted or not, in s.
+	Survey(s *chart.Shape, x []float64, fitted bool) Survey
+}
+
+// Survey is what the rows about a point tell of the surface there.
+type Survey struct {
+	Error float64 // standard error of the surface in each direction away from it
+	Far   float64 // distance of the row from the surface that the others make
+	Noise float64 // about that, in each direction
+	OK    bool    // a surface was found
 }
 
 // Row says how one row was denoised.

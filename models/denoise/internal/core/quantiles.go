@@ -26,6 +26,9 @@ func NewQuantiles(q int) Quantiles {
 	return Quantiles{math.Sqrt(chi.Quantile(0.5)), math.Sqrt(chi.Quantile(1 - farTail)), math.Sqrt(chi.Quantile(1 - mostTail)), math.Sqrt(chi.Quantile(1 - TukeyTail))}
 }
 
+// OwnWeight is the influence of a row on its foot from which on its score is that by charts of others.
+const OwnWeight = 0.3
+
 // typicalSteps is the number of times that distances are left out.
 const typicalSteps = 6
 

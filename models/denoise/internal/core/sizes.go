@@ -3,11 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
-	"math"
 
-	"gonum.org/v1/gonum/floats"
-
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -83,27 +79,3 @@ func LatentOf(m Method) int {
 
 // TukeyTail is the probability that Tukey's loss cuts normal noise off.
 const TukeyTail = 2.8e-6
-
-// Complement writes the unit vector at right angles to D-1 orthonormal rows.
-func Complement(dst, tangent []float64) {
-	D := len(dst)
-	best, least := 0, math.Inf(1)
-	for j := range D { // the axis that is least within the tangent
-		var within float64
-		for a := range D - 1 {
-			within += tangent[a*D+j] * tangent[a*D+j]
-		}
-		if within < least {
-			best, least = j, within
-		}
-	}
-	clear(dst)
-	dst[best] = 1
-	for range 2 { // once more against rounding
-		for a := range D - 1 {
-			axis := tangent[a*D : (a+1)*D]
-			floats.AddScaled(dst, -dense.Dot(axis, dst), axis)
-		}
-		floats.Scale(1/math.Sqrt(dense.Dot(dst, dst)), dst)
-	}
-}
