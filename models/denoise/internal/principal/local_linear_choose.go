@@ -20,18 +20,16 @@ import (
 
 const (
 	// localAxes is the number of axes that a linear model of near rows works along where there are more
-	// columns, unless more are known to be no noise, up to mostLocalAxes.
-	localAxes, mostLocalAxes = 64, 128
-	// leastLocalRows is the least number of nearest rows, mostLocalRows the largest.
-	leastLocalRows, mostLocalRows = 60, 1000
-	// localSample bounds the rows on which numbers of rows are compared, quietSample those
-	// about which noise is looked for, unsureSample those on which is decided what the first are too few for.
-	localSample, quietSample, unsureSample = 120, 60, 480
-	// quietRows is the part of these with the least noise that is left out.
-	quietRows = 0.1
-	// localStep is the length of the perturbation in units of the noise: models of near rows are smooth,
-	// and more would add to the noise that they see.
-	localStep = 0.05
+	// columns, unless more are known to be no noise, up to twice as many.
+	localAxes = 64
+	// leastLocalRows is the least number of nearest rows, mostRows the largest, and that of all rows whose directions off the plane
+	// are compared.
+	leastLocalRows, mostRows = 60, 1000
+	// localSample bounds the rows on which numbers of rows are compared: half of them are those about which noise is looked
+	// for, and four times as many decide what they are too few for.
+	localSample = 120
+	// quiet is the part of the rows, or of the columns, with the least noise that is left out.
+	quiet = 0.1
 )
 
 // Linear is the best model that is linear, of all rows or of those near by.
@@ -91,7 +89,7 @@ func findLinear(ctx context.Context, x rows.Data, p *Plane, s Search, judged int
 func (f *linearSearch) findAxes(p *Plane) error {
 	r := localAxes
 	if p != nil {
-		r = max(r, min(p.R, mostLocalAxes))
+		r = max(r, min(p.R, 2*localAxes))
 	}
 	find := planeFit{ctx: f.ctx, x: f.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: min(r, f.x.D, f.x.N-1)}
 	var err error
@@ -134,8 +132,8 @@ func cloudOfAll(x rows.Data) *core.Cloud {
 }
 
 func (f *linearSearch) reserve() (*memory.Reservation, error) {
-	n, r := float64(f.x.N), float64(min(f.x.D, mostLocalAxes))
-	worker := 2 * r * (3*r + mostLocalRows)
+	n, r := float64(f.x.N), float64(min(f.x.D, 2*localAxes))
+	worker := 2 * r * (3*r + mostRows)
 	return core.Footprint{}.Reserve(PCA{}, f.x, n*(float64(f.x.D)+6*r+2*core.IndexWords)+float64(f.threads)*worker)
 }
 
@@ -146,17 +144,17 @@ func (f *linearSearch) quiet() float64 {
 	least := math.Inf(1)
 	near := newLocalLinear(f.wide, f.cloud, 0)
 	workers := make([]*linearWorker, f.threads)
-	some := f.cloud.Some(quietSample)
+	some := f.cloud.Some(localSample / 2)
 	for k := len(f.cloud.Used) / 2; k >= leastLocalRows && k >= len(f.cloud.Used)/8; k /= 2 {
 		found := make([]float64, len(some))
 		par.Do(f.threads, len(some), func(at, i int) {
 			if workers[at] == nil {
 				workers[at] = near.worker()
 			}
-			found[i] = workers[at].noiseNear(f, f.cloud.Row(some[i]), min(k, mostLocalRows))
+			found[i] = workers[at].noiseNear(f, f.cloud.Row(some[i]), min(k, mostRows))
 		})
 		slices.Sort(found)
-		if v := found[int(quietRows*float64(len(found)))]; v > 0 {
+		if v := found[int(quiet*float64(len(found)))]; v > 0 {
 			least = min(least, v)
 		}
 	}
@@ -222,7 +220,8 @@ func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
 		m.Overall = stat.Mean(overall, nil)
 		_, alike := f.overall(p, len(f.some))
 		if !surelyLess(base, alike) {
-			if !each && p.Noise < sameNoise*m.Noise {
+			// With little more noise off the axes of charts the models of all rows along these axes and along all that are looked at are about the same.
+			if !each && p.Noise < 1.2*m.Noise {
 				m.Risk += m.Overall - stat.Mean(base, nil)
 			}
 			if m.neighbors == 0 && !each {
@@ -242,7 +241,7 @@ func (f *linearSearch) chooseNear(m *Linear, moved *moved) (base, best []float64
 	base = f.near(0, moved)
 	best = base
 	n, likeliest, least := len(f.cloud.Used), 0, stat.Mean(base, nil)
-	for k := min(n-1, mostLocalRows); k >= leastLocalRows; k /= 2 {
+	for k := min(n-1, mostRows); k >= leastLocalRows; k /= 2 {
 		risk := f.near(k, moved)
 		if err := f.ctx.Err(); err != nil {
 			return nil, nil, err
@@ -258,7 +257,7 @@ func (f *linearSearch) chooseNear(m *Linear, moved *moved) (base, best []float64
 		}
 	}
 	if m.neighbors == 0 && likeliest > 0 && least < (1-worthwhile)*stat.Mean(base, nil) {
-		f.some = f.cloud.Some(unsureSample)
+		f.some = f.cloud.Some(4 * localSample)
 		base = f.near(0, moved)
 		if best = f.near(likeliest, moved); surelyLess(best, base) {
 			m.neighbors = likeliest
@@ -276,14 +275,10 @@ func (f *linearSearch) chooseNear(m *Linear, moved *moved) (base, best []float64
 	return base, best, f.ctx.Err()
 }
 
-// sameNoise is the ratio of the noise off the axes of charts to that found below which the models of all rows
-// along these axes and along all that are looked at are about the same.
-const sameNoise = 1.2
-
 // worthwhile is the part of a risk that a model of more numbers has to gain.
 const worthwhile = 0.01
 
-// surely is the number of standard errors by which risks must differ.
+// surely is the number of standard errors by which risks must differ, and up to which variances are taken for one.
 const surely = 2
 
 // surelyLess tells whether one list of paired risks is less than another beyond chance, and
@@ -327,7 +322,8 @@ type moved struct {
 }
 
 func (f *linearSearch) perturb() (*moved, error) {
-	m := &moved{x: f.x, eps: localStep * f.wide.Noise}
+	// Models of near rows are smooth, and longer steps would add to the noise that they see.
+	m := &moved{x: f.x, eps: 0.05 * f.wide.Noise}
 	m.x.X = slices.Clone(f.x.X)
 	rng := rand.NewPCG(core.PerturbationSeed, 2)
 	for k := range m.x.X {
@@ -402,7 +398,7 @@ func (f *linearSearch) bent(p *Plane, latent int) float64 {
 	}
 	c := cloudOfAll(p.of(f.x, f.threads))
 	k := min(10*chart.Quadratics(latent), len(c.Used)/3)
-	some := c.Some(quietSample)
+	some := c.Some(localSample / 2)
 	left := make([]float64, len(some))
 	spectrum := newLocalLinear(&Plane{D: p.D, R: p.R, Gain: ones(p.R), Noise: f.wide.Noise}, c, k)
 	workers := make([]*linearWorker, f.threads)

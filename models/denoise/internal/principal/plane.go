@@ -20,21 +20,16 @@ const (
 	// WideColumns is the number of columns from which on rows are denoised in the
 	// coordinates of their principal axes.
 	WideColumns = 10
-	// mostAxes is the part of the columns above which axes are no gain.
-	mostAxes = 0.8
 	// startAxes is the number of axes that are looked at first.
 	startAxes = 16
-	// startRows bounds the rows by which outliers are found first.
+	// startRows bounds the rows by which outliers are found first, and weak axes looked for.
 	startRows = 2000
 	// PlaneRows bounds the rows that axes are found by: those of tiles come to one machine.
 	PlaneRows = 1 << 16
-	// planeRounds bounds the number of times that axes are found without the outliers that
-	// the last ones show.
-	planeRounds = 4
-	// planeFence is the distance of outliers from the plane above its median, in standard
+	// fence is the distance of outliers from the plane above its median, in standard
 	// deviations as the median deviation tells them: what is off the plane need not be
-	// noise alone.
-	planeFence = 5
+	// noise alone. So far beyond chance directions are not even.
+	fence = 5
 )
 
 // Plane is the mean and the principal axes of wide rows, those that are more than
@@ -115,7 +110,7 @@ func (s Search) plane(ctx context.Context, x rows.Data) (*Plane, error) {
 	}
 	defer held.Release()
 	f := planeFit{ctx: ctx, x: x, threads: s.Threads, least: s.Latent + 1, given: max(s.Given, 0), linear: s.Linear, texture: s.Linear || s.Textured}
-	if f.most = int(mostAxes * float64(x.D)); s.Linear {
+	if f.most = x.D * 4 / 5; s.Linear {
 		f.most, f.least = x.D, 1
 	}
 	return f.find()
@@ -154,7 +149,7 @@ func (f *planeFit) find() (*Plane, error) {
 		return nil, err
 	}
 	var kept []float64
-	for range planeRounds {
+	for range 4 { // without the outliers that the last axes show
 		if p == nil { // no axes but for outliers, or none at all
 			if kept != nil {
 				return nil, nil
@@ -314,13 +309,13 @@ func (f *planeFit) within(p *Plane) []float64 {
 	for i, v := range off {
 		apart[i] = math.Abs(v - middle)
 	}
-	fence := middle + planeFence*1.4826*dense.Select(apart, len(apart)/2)
+	bound := middle + fence*1.4826*dense.Select(apart, len(apart)/2)
 	if t := p.tail(0.5); t > 0 {
-		fence = max(fence, middle/t*p.tail(1-core.TukeyTail))
+		bound = max(bound, middle/t*p.tail(1-core.TukeyTail))
 	}
 	w := make([]float64, f.x.N)
 	for i, v := range off {
-		if v <= fence {
+		if v <= bound {
 			w[i] = f.x.Weight(i)
 		}
 	}

@@ -11,8 +11,6 @@ import (
 const (
 	// bendAxes bounds the first axes whose coordinates tell what rows are off the plane by.
 	bendAxes = 4
-	// bendRows is the least number of rows for each function of these.
-	bendRows = 10
 )
 
 // PlaneBend is what a surface near a plane is off it by along axes that are no more than noise, one by one: a polynomial of
@@ -55,9 +53,9 @@ func (b *PlaneBend) at(psi, z []float64) {
 
 // values writes the coordinates along its axes of what the surface is off the plane by at z into dst.
 func (b *PlaneBend) values(dst, z []float64) []float64 {
-	var few [fewFunctions]float64
+	var few [2 * mostBends]float64 // in most cases
 	psi := few[:]
-	if m := bendFunctions(len(z), b.First); m <= fewFunctions {
+	if m := bendFunctions(len(z), b.First); m <= len(few) {
 		psi = psi[:m]
 	} else {
 		psi = make([]float64, m)
@@ -71,9 +69,6 @@ func (b *PlaneBend) values(dst, z []float64) []float64 {
 	}
 	return dst
 }
-
-// fewFunctions are kept without memory of their own.
-const fewFunctions = 64
 
 // rank is the number of axes that it has for rows of length D.
 func (b *PlaneBend) rank(D int) int { return len(b.Axes) / D }
@@ -123,7 +118,7 @@ func (p *Plane) findBend(f *planeFit, kept []float64) {
 		}
 	}
 	var most float64
-	for b.First = 1; b.First <= min(p.R, bendAxes) && len(list) >= bendRows*bendFunctions(p.R, b.First); b.First++ {
+	for b.First = 1; b.First <= min(p.R, bendAxes) && len(list) >= 10*bendFunctions(p.R, b.First); b.First++ {
 		one := b
 		if one.gain = one.fit(z, rest, p) / float64(len(list)); one.gain > most {
 			p.Bend, most = &one, one.gain
@@ -143,7 +138,7 @@ func (b *PlaneBend) fit(z, rest []float64, p *Plane) (gain float64) {
 			floats.AddScaled(from[k*D:(k+1)*D], v, rest[i*D:(i+1)*D])
 		}
 	}
-	if !dense.FactorCholesky(gram, m, 0, independent) {
+	if !dense.FactorCholesky(gram, m, 0, 1e-9) { // a function is so much beside those before it
 		return 0
 	}
 	dense.ForwardCholeskyRows(from, gram, m, D)
@@ -181,9 +176,6 @@ func (b *PlaneBend) fit(z, rest []float64, p *Plane) (gain float64) {
 	}
 	return gain
 }
-
-// independent is the part of a function beside those before it below which it is taken for one of these.
-const independent = 1e-9
 
 // Bent is by how much the bend of a plane is estimated to lower the mean squared error.
 func (p *Plane) Bent() float64 {

@@ -7,15 +7,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-const (
-	// quietColumns is the part of the columns that may vary by less than the one that the noise is told by.
-	quietColumns = 0.1
-	// surelyQuiet is the number of standard errors by which columns must vary by less than the noise found otherwise.
-	surelyQuiet = 3
-	// alike is the number of standard deviations up to which variances of columns are taken for one.
-	alike = 2
-)
-
 // columnNoise is the variance of the noise by the columns that vary least, and its standard error. What rows vary by adds to
 // the noise of a column, so that the least is nearest: images have columns of background. The variance at the
 // quantile q of all columns is that at the quantile q/p of the variances of noise alone, chi-squared over n,
@@ -31,14 +22,14 @@ func columnNoise(values []float64, n float64) (variance, chance float64) {
 	}
 	columns, deviation := float64(len(v)), math.Sqrt(2/n)
 	chi := distuv.ChiSquared{K: n}
-	at, part := v[int(quietColumns*columns)], 1.0
+	at, part := v[int(quiet*columns)], 1.0
 	for range 10 {
-		variance = at / chi.Quantile(min(quietColumns/part, 0.5)) * n
-		within, _ := slices.BinarySearch(v, variance*(1+alike*deviation))
-		part = max(float64(within)/columns/distuv.UnitNormal.CDF(alike), quietColumns)
+		variance = at / chi.Quantile(min(quiet/part, 0.5)) * n
+		within, _ := slices.BinarySearch(v, variance*(1+surely*deviation))
+		part = max(float64(within)/columns/distuv.UnitNormal.CDF(surely), quiet)
 	}
-	density := distuv.UnitNormal.Prob(distuv.UnitNormal.Quantile(quietColumns))
-	return variance, variance * deviation * math.Sqrt(quietColumns*(1-quietColumns)/columns) / density
+	density := distuv.UnitNormal.Prob(distuv.UnitNormal.Quantile(quiet))
+	return variance, variance * deviation * math.Sqrt(quiet*(1-quiet)/columns) / density
 }
 
 // quietest is the variance of the noise by the columns that vary least, where these say for certain that it is less
@@ -51,7 +42,7 @@ func (f *linearSearch) quietest(p *Plane, variance float64) float64 {
 	all := f.x
 	all.Weights = f.kept
 	found, chance := columnNoise(columnVariances(p.Centre, func(i int) (float64, []float64) { return f.kept[i], f.x.Row(i) }, f.x.N), effective(all))
-	if !(found+surelyQuiet*chance < variance) {
+	if !(found+beyondChance*chance < variance) {
 		return variance
 	}
 	var used []int

@@ -2,10 +2,6 @@ package principal
 
 import "math"
 
-// tracyWidom is the quantile of the Tracy-Widom law of real matrices at 99.5 %: that
-// many standard deviations above its middle, one matrix of noise in 200 has an eigenvalue.
-const tracyWidom = 2.42
-
 // noiseRank returns the number of principal axes that are more than noise, and the
 // variance of the noise in each direction, by the largest eigenvalues of the covariance of
 // n rows of length D, descending, and the sum of all of them. Number k is an axis of the
@@ -60,7 +56,8 @@ func tailVariance(axes []float64, left, n float64, D int) float64 {
 // components analysis, Annals of Statistics 29 (2001).
 func largestOfNoise(n, q float64) float64 {
 	a, b := math.Sqrt(n-0.5), math.Sqrt(q-0.5)
-	return (a + b) * (a + b + tracyWidom*math.Cbrt(1/a+1/b)) / n
+	// The quantile of the Tracy-Widom law of real matrices at 99.5 %: one matrix of noise in 200 has an eigenvalue so many standard deviations above its middle.
+	return (a + b) * (a + b + 2.42*math.Cbrt(1/a+1/b)) / n
 }
 
 // shrinkage of an axis: the factor on the coordinates along it, of variance in units of

@@ -8,9 +8,8 @@ import (
 )
 
 const (
-	// spectrumAxes bounds the axes of a model whose singular values are shrunk one by one, spectrumNumbers the
-	// coordinates along all of them.
-	spectrumAxes, spectrumNumbers = 512, 1 << 23
+	// spectrumAxes bounds the axes of a model whose singular values are shrunk one by one.
+	spectrumAxes = 512
 )
 
 // spectralGains are the factors on the singular values y of n rows of length D with noise of variance s^2, for which
@@ -87,7 +86,7 @@ func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 	all := f.x
 	all.Weights = f.kept
 	order := min(f.x.D, f.x.N-1)
-	if order > rows.MaxAll-1 || float64(f.x.N)*float64(order) > spectrumNumbers {
+	if order > rows.MaxAll-1 || float64(f.x.N)*float64(order) > 1<<23 {
 		return nil, nil
 	}
 	held, err := core.Footprint{}.Reserve(PCA{}, f.x, rows.ComponentsSize(f.x.N, f.x.D, order+1)+float64(f.x.N)*float64(order))

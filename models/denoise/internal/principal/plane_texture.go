@@ -15,11 +15,6 @@ const (
 	// quietPart is the part of the rows that have nothing but noise off the plane, where others
 	// have more.
 	quietPart = 0.25
-	// textureRows bounds the rows whose directions off the plane are compared.
-	textureRows = 1000
-	// unevenDirections is the number of standard deviations beyond chance from which on
-	// directions are not even.
-	unevenDirections = 5
 )
 
 // findTexture looks for rows that vary off the plane by more than their noise, and leaves
@@ -60,7 +55,7 @@ func (p *Plane) findTexture(f *planeFit, kept []float64) {
 // Source: C. Zou, L. Peng, L. Feng, Z. Wang, Multivariate sign-based high-dimensional tests
 // for sphericity, Biometrika 101 (2014).
 func (p *Plane) evenDirections(f *planeFit, used []int, scale []float64) bool {
-	n := min(len(used), textureRows)
+	n := min(len(used), mostRows)
 	D, q := p.D, float64(p.D-p.R)
 	z, unit := make([]float64, p.R), make([]float64, n*D)
 	for k := range n {
@@ -83,7 +78,7 @@ func (p *Plane) evenDirections(f *planeFit, used []int, scale []float64) bool {
 		}
 	}
 	pairs := float64(n) * float64(n-1)
-	return q*squares/pairs-1 <= unevenDirections*math.Sqrt(4*(q-1)/((q+2)*pairs))
+	return q*squares/pairs-1 <= fence*math.Sqrt(4*(q-1)/((q+2)*pairs))
 }
 
 // textured is the linear model of rows whose texture goes on in all directions: all axes,

@@ -15,15 +15,10 @@ import (
 )
 
 const (
-	// weakRows bounds the rows that weak axes are looked for in, weakNeighbors is the number
-	// of neighbours whose mean smooths them, weakAxes that of directions looked at.
-	weakRows, weakNeighbors, weakAxes = 2000, 40, 16
-	// weakRounds bounds the number of times that weak axes are looked for.
-	weakRounds = 3
-	// weakDraws is the number of times that rows change places to see what chance does,
-	// weakBeyond the number of standard deviations beyond that.
-	weakDraws, weakBeyond = 5, 3
-	weakSeed              = 20240301
+	// weakNeighbors is the number of neighbours whose mean smooths rows that weak axes are looked for in.
+	weakNeighbors = 40
+	// beyondChance is the number of standard deviations from which on what is seen is no chance.
+	beyondChance = 3
 )
 
 // addWeak adds axes along which the rows vary by less than noise alone may, but together
@@ -41,7 +36,7 @@ func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 	}
 	x := f.x.Select(list)
 	x.Weights = nil
-	for range weakRounds {
+	for range 3 {
 		found, err := f.weakAxes(p, x)
 		if err == nil && len(found) > 0 && p.Bend != nil {
 			p.Bend = nil
@@ -73,7 +68,7 @@ func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 	return nil
 }
 
-// someOf lists up to weakRows of the rows of positive weight.
+// someOf lists up to startRows of the rows of positive weight.
 func someOf(weights []float64) []int {
 	var list []int
 	for i, w := range weights {
@@ -81,12 +76,12 @@ func someOf(weights []float64) []int {
 			list = append(list, i)
 		}
 	}
-	if len(list) <= weakRows {
+	if len(list) <= startRows {
 		return list
 	}
-	some := make([]int, weakRows)
+	some := make([]int, startRows)
 	for k := range some {
-		some[k] = list[core.SomeRow(k, len(list), weakRows)]
+		some[k] = list[core.SomeRow(k, len(list), startRows)]
 	}
 	return some
 }
@@ -112,8 +107,8 @@ func (f *planeFit) weakAxes(p *Plane, x rows.Data) ([]float64, error) {
 		return nil, err
 	}
 	var chance []float64
-	for draw := range weakDraws {
-		rng := rand.New(rand.NewPCG(weakSeed, uint64(draw)))
+	for draw := range 5 { // rows change places to see what chance does
+		rng := rand.New(rand.NewPCG(core.PerturbationSeed, uint64(draw)))
 		largest, _, err := f.together(p, rest, rng.Perm(x.N), near)
 		if err != nil {
 			return nil, err
@@ -122,7 +117,7 @@ func (f *planeFit) weakAxes(p *Plane, x rows.Data) ([]float64, error) {
 	}
 	mean, deviation := stat.MeanStdDev(chance, nil)
 	count := 0
-	for count < len(values) && values[count] > mean+weakBeyond*deviation {
+	for count < len(values) && values[count] > mean+beyondChance*deviation {
 		count++
 	}
 	return axes[:count*p.D], nil
@@ -139,7 +134,7 @@ func (f *planeFit) together(p *Plane, rest rows.Data, order []int, near [][]int)
 			floats.AddScaled(smooth.Row(i), 1/float64(len(near[i])), rest.Row(order[k]))
 		}
 	})
-	k := min(weakAxes, D-p.R, n-1)
+	k := min(startAxes, D-p.R, n-1)
 	pc, err := rows.PrincipalComponents(f.ctx, smooth, k, f.threads)
 	if err != nil {
 		return nil, nil, err
