@@ -33,13 +33,8 @@ func (m Select) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error
 	return of.Prepare(ctx, c, o)
 }
 
-const (
-	// minNeighbors is the first number of neighbours to choose from;
-	// growth is the ratio of the others, maxNeighbors bounds them.
-	minNeighbors, maxNeighbors, growth = 8, 300, 1.5
-	// chosenRows bounds the rows on which numbers of neighbours are compared.
-	chosenRows = 1000
-)
+// maxNeighbors bounds the numbers of neighbours to choose from, and those of charts that describe the surface.
+const maxNeighbors = 300
 
 // Choose implements the interface of methods that ask the rows.
 func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
@@ -60,7 +55,7 @@ func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	sizes := candidates(free, c)
 	best, least := 0, math.Inf(1)
 	for k, size := range sizes {
-		risk, err := charts.RiskOf(of.(core.Sized).Sized(0, size), chosenRows)
+		risk, err := charts.RiskOf(of.(core.Sized).Sized(0, size), 1000)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +76,7 @@ func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 func candidates(m core.Sized, c *Cloud) []int {
 	n := len(c.Used)
 	var list []int
-	for k := float64(minNeighbors); k <= min(0.75*float64(n), maxNeighbors); k *= growth {
+	for k := 8.0; k <= min(0.75*float64(n), maxNeighbors); k *= 1.5 {
 		if _, err := m.Sized(0, int(k)).Size(n, c.D); err == nil {
 			list = append(list, int(k))
 		}

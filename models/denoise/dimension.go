@@ -21,12 +21,8 @@ type SelectDimension struct {
 	Of Method
 }
 
-const (
-	// mostDimensions is the largest d to choose.
-	mostDimensions = 4
-	// dimensionRows bounds the rows on which they are compared.
-	dimensionRows = 300
-)
+// mostDimensions is the largest d to choose.
+const mostDimensions = 4
 
 // Name returns the name of the method.
 func (m SelectDimension) Name() string { return m.Of.Name() }
@@ -89,7 +85,7 @@ func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 			if k < 2*chart.Quadratics(d) || i%2 == 1 {
 				continue // charts that follow every row; steps of 2.25 are enough
 			}
-			risk, err := charts.RiskOf(classic.MLS{Latent: d, Neighbors: k}, dimensionRows)
+			risk, err := charts.RiskOf(classic.MLS{Latent: d, Neighbors: k}, 300)
 			if err != nil {
 				return 0, err
 			}

@@ -54,15 +54,6 @@ func (d *Denoiser) OutlierScore() float64 {
 	return math.Sqrt(distuv.ChiSquared{K: float64(q)}.Quantile(1 - core.TukeyTail))
 }
 
-// geometryRows is the number of rows for each function of a chart below which its
-// curvature says little, and geometryMost bounds the rows of methods that look at all.
-const (
-	geometryRows = 5
-	geometryMost = 300
-	// exactly is the noise, in units of the size of neighbourhoods, below which rows count as free of it.
-	exactly = 1e-7
-)
-
 // Geometry describes the surface at the rows of r, which is the result of Denoise
 // for x. It fails with [ErrInput] for methods without a dimension of the surface.
 // Normals come as orientation says. The description of a row depends, to the last

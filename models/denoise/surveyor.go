@@ -91,7 +91,8 @@ func (s *surveyor) nearestOther() float64 {
 
 // survey describes the surface by a chart about the point.
 func (s *surveyor) survey(neighbors int) (about core.Survey) {
-	k := min(max(neighbors, geometryRows*chart.Quadratics(s.d)), geometryMost, len(s.cloud.Used))
+	// Five rows for each function tell of curvature, and some methods look at all rows.
+	k := min(max(neighbors, 5*chart.Quadratics(s.d)), maxNeighbors, len(s.cloud.Used))
 	if !s.fit(k, -1) || !s.chart.Foot(s.point, s.point) {
 		return about
 	}
@@ -123,7 +124,7 @@ func (s *surveyor) survey(neighbors int) (about core.Survey) {
 	if s.chart.Foot(s.point, s.x) {
 		about.Far = rows.Distance(s.x, s.point) / (1 - pulled)
 	}
-	about.Noise = max(about.Noise, exactly*s.rows.Next)
+	about.Noise = max(about.Noise, core.Exact*s.rows.Next)
 	return about
 }
 
@@ -151,14 +152,13 @@ func (s *surveyor) fit(k, without int) bool {
 	}
 	s.far = append(s.far[:0], s.rows.Prior...)
 	s.chart.Residuals(s.far)
-	charted.Scale = max(core.Median(s.far)/s.tune.Median, exactly*s.rows.Next)
+	charted.Scale = max(core.Median(s.far)/s.tune.Median, core.Exact*s.rows.Next)
 	charted.Cut, charted.Rounds, charted.Steps = s.tune.Cut*charted.Scale, 3, chart.RobustSteps
 	return s.chart.Prepare(s.point, s.point, &s.rows, &charted) && s.chart.Solve(0)
 }
 
 func (d *Denoiser) reserveGeometry(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := core.NewFootprint(d.prepared.Method, d.prepared.Cloud.Data, o)
-	f.K = max(f.K, geometryMost)
-	const edges = 2 * orientNeighbors // by three numbers
-	return f.Reserve(d.prepared.Method, x, float64(x.N)*(2*float64(x.D)+8+3*edges)+f.N*chart.LineWidth+f.Workers())
+	f.K = max(f.K, maxNeighbors)
+	return f.Reserve(d.prepared.Method, x, float64(x.N)*(2*float64(x.D)+8+6*orientNeighbors)+f.N*chart.LineWidth+f.Workers())
 }

@@ -38,15 +38,8 @@ const (
 	apssNeighbors = 100
 	// apssNormals is the least number of rows for a normal, which has half of K.
 	apssNormals = 16
-	// apssSteps bounds the fits at places, apssPrecision ends them, in units of the
-	// support.
-	apssSteps     = 15
-	apssPrecision = 1e-6
-	// apssFlat is the curvature of a sphere, in units of the support, below which it
-	// is a plane.
-	apssFlat = 1e-9
-	// apssExact is the noise, in units of the support, below which rows count as free of it.
-	apssExact = 1e-7
+	// settledPlace is the length of the step of a place, in units of the neighbourhood, from which on there is no other.
+	settledPlace = 1e-6
 )
 
 // normalMedian is the median distance of normal rows from a surface in standard deviations, tukeyCut that from
@@ -135,7 +128,7 @@ func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 // reweight sets weights by the residuals in far, which it sorts.
 func (w *planeWorker) reweight(h *core.Neighborhood) {
 	w.all = append(w.all[:0], w.far...)
-	cut := tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, apssExact*h.Next)
+	cut := tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, core.Exact*h.Next)
 	for k, v := range w.all {
 		w.weights[k] = h.Weights[k] * chart.Tukey(v*v/(cut*cut))
 	}
@@ -182,7 +175,7 @@ type apssWorker struct {
 // Place fits spheres at the places where they take the centre.
 func (w *apssWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	copy(w.place, h.Centre)
-	for range apssSteps {
+	for range 15 {
 		if w.neighbors.At(w.cloud, &w.search, w.place, w.K); !w.fit() {
 			return core.ErrNoSurface
 		}
@@ -190,7 +183,7 @@ func (w *apssWorker) Place(h *core.Neighborhood, about *core.Row) error {
 			return err
 		}
 		moved := rows.Distance(w.next, w.place)
-		if moved <= apssPrecision*w.neighbors.Next {
+		if moved <= settledPlace*w.neighbors.Next {
 			break
 		}
 		w.shift()
@@ -306,7 +299,7 @@ func (w *apssWorker) reweight() {
 			w.far = append(w.far, math.Abs(v))
 		}
 	}
-	w.cut = tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, apssExact*w.neighbors.Next)
+	w.cut = tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, core.Exact*w.neighbors.Next)
 	for k, v := range w.offs {
 		w.used[k] = w.base[k] * chart.Tukey(v*v/(w.cut*w.cut))
 	}
@@ -360,7 +353,7 @@ func (w *apssWorker) Project(dst, x []float64) error {
 	}
 	// Along the unit gradient by t: value + slope t + square t^2 = 0.
 	left := slope*slope - 4*w.square*value
-	if left < 0 || math.Abs(w.square)*w.neighbors.Next < apssFlat*slope {
+	if left < 0 || math.Abs(w.square)*w.neighbors.Next < 1e-9*slope { // a plane
 		left = slope * slope
 	}
 	t := -2 * value / (slope + math.Sqrt(left))

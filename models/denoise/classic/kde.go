@@ -109,22 +109,15 @@ type kdeWorker struct {
 	x, shift, diff, step []float64 // D
 }
 
-const (
-	kdeSteps     = 1000
-	kdePrecision = 1e-7
-	// kdeReach is the distance, in widths, beyond which kernels are left out,
-	// and kdeSlack how far a point may go before they are looked up again.
-	kdeReach, kdeSlack = 6, 1
-	// kdeRows is the number of rows that count with local widths, for each
-	// neighbour: on a surface of two dimensions, those within 4 widths.
-	kdeRows = 16
-)
+// kdeReach is the distance, in widths, beyond which kernels are left out,
+// and kdeSlack how far a point may go before they are looked up again.
+const kdeReach, kdeSlack = 6, 1
 
 // Place settles the width.
 func (w *kdeWorker) Place(h *core.Neighborhood, _ *core.Row) error {
 	w.h, w.most = w.method.Width, len(w.cloud.Used)
 	if w.method.Local {
-		w.h, w.most = h.Distance[h.N()-1], min(w.most, kdeRows*h.N())
+		w.h, w.most = h.Distance[h.N()-1], min(w.most, 16*h.N()) // on a surface of two dimensions, the rows within 4 widths
 	}
 	if !(w.h > 0) {
 		return core.ErrNoSurface
@@ -135,7 +128,7 @@ func (w *kdeWorker) Place(h *core.Neighborhood, _ *core.Row) error {
 func (w *kdeWorker) Project(dst, x []float64) error {
 	copy(w.x, x)
 	w.look()
-	for range kdeSteps {
+	for range 1000 {
 		if rows.Distance(w.x, w.at) > kdeSlack*w.h {
 			w.look()
 		}
@@ -143,7 +136,7 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 			return core.ErrNoSurface
 		}
 		floats.Add(w.x, w.step)
-		if math.Sqrt(dense.Dot(w.step, w.step)) < kdePrecision*w.h {
+		if math.Sqrt(dense.Dot(w.step, w.step)) < 1e-7*w.h {
 			break
 		}
 	}

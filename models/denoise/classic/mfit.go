@@ -110,11 +110,6 @@ type mfitWorker struct {
 	x, sum, diff, step []float64 // D
 }
 
-const (
-	mfitSteps     = 50
-	mfitPrecision = 1e-6
-)
-
 // Place keeps the neighbourhood.
 func (w *mfitWorker) Place(h *core.Neighborhood, _ *core.Row) error {
 	if !(h.Distance[h.N()-1] > 0) {
@@ -127,12 +122,12 @@ func (w *mfitWorker) Place(h *core.Neighborhood, _ *core.Row) error {
 func (w *mfitWorker) Project(dst, x []float64) error {
 	r := w.neighbors.Distance[w.neighbors.N()-1]
 	copy(w.x, x)
-	for range mfitSteps {
+	for range 50 {
 		if !w.direct(r) {
 			return core.ErrNoSurface
 		}
 		floats.AddScaled(w.x, w.method.Step, w.step)
-		if norm := math.Sqrt(dense.Dot(w.step, w.step)); norm <= mfitPrecision*r {
+		if norm := math.Sqrt(dense.Dot(w.step, w.step)); norm <= settledPlace*r {
 			break
 		}
 	}

@@ -79,13 +79,6 @@ type mlsWorker struct {
 	unit           float64 // of coordinates
 }
 
-const (
-	// mlsSteps bounds the search for the plane, mlsPrecision ends it, in units
-	// of the size of the neighbourhood.
-	mlsSteps     = 100
-	mlsPrecision = 1e-10
-)
-
 func (w *mlsWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	if !w.frame.Find(h.Rows, h.Weights) || !(h.Next > 0) {
 		return core.ErrNoSurface
@@ -93,12 +86,12 @@ func (w *mlsWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	copy(w.u, w.frame.Axes)
 	copy(w.q, h.Centre)
 	w.unit = h.Next
-	for range mlsSteps {
+	for range 100 {
 		moved, ok := w.movePlane(h)
 		if !ok {
 			return core.ErrNoSurface
 		}
-		if moved <= mlsPrecision*w.unit {
+		if moved <= 1e-10*w.unit {
 			break
 		}
 	}

@@ -85,12 +85,8 @@ type qmfWorker struct {
 	t, next, column []float64 // d
 }
 
-const (
-	// qmfInner bounds the steps of a fixed point, qmfPrecision the length of
-	// the last one and the last relative change of the sum of squares.
-	qmfInner     = 100
-	qmfPrecision = 1e-8
-)
+// qmfPrecision is the length of the last step of a fixed point, and the last relative change of the sum of squares.
+const qmfPrecision = 1e-8
 
 func (w *qmfWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	if !w.frame.Find(h.Rows, h.Weights) {
@@ -214,7 +210,7 @@ func (w *qmfWorker) residual(x, t []float64) float64 {
 func (w *qmfWorker) fixedPoint(x []float64) {
 	d, D := w.d, w.D
 	copy(w.jac[:d*D], w.f[D:(1+d)*D])
-	for range qmfInner {
+	for range 100 {
 		w.bendAt(w.t)
 		a, b := w.jac[:d*D], w.jac[d*D:]
 		floats.SubTo(w.diff, x, w.frame.Mean)

@@ -83,7 +83,7 @@ func requireGathered(t *testing.T, lanes, plain *Rows, from *Source) {
 	require.Equal(t, plain.trust, lanes.trust)
 	require.Equal(t, plain.Next, lanes.Next)
 	for k, f := range plain.Found {
-		require.Equal(t, f.Distance, lanes.columns[gatheredDistance*lanes.stride+k])
+		require.Equal(t, f.Distance, lanes.columns[k])
 		for j := range 3 {
 			require.Equal(t, plain.near[3*k+j], lanes.columns[(gatheredNear+j)*lanes.stride+k])
 			require.Equal(t, plain.x[3*k+j], lanes.columns[(gatheredX+j)*lanes.stride+k])
@@ -92,8 +92,8 @@ func requireGathered(t *testing.T, lanes, plain *Rows, from *Source) {
 		require.Equal(t, from.trusted(f.Row), plain.trust[k])
 	}
 	for k := len(plain.Found); k < lanes.stride; k++ {
-		require.Equal(t, math.Inf(1), lanes.columns[gatheredDistance*lanes.stride+k])
-		for c := gatheredPrior; c < gatheredColumns; c++ {
+		require.Equal(t, math.Inf(1), lanes.columns[k])
+		for c := 1; c < gatheredColumns; c++ {
 			require.Zero(t, lanes.columns[c*lanes.stride+k])
 		}
 	}

@@ -55,7 +55,7 @@ func (k *crease) store(to []float64, h float64) {
 	copy(to, k.at[:])
 	copy(to[3:], k.normal[0][:])
 	copy(to[6:], k.normal[1][:])
-	to[9], to[storedCrease] = h, math.Inf(1)
+	to[9], to[10] = h, math.Inf(1)
 }
 
 func (k *crease) load(from []float64) {
@@ -64,11 +64,8 @@ func (k *crease) load(from []float64) {
 	k.cosine = inner(&k.normal[0], &k.normal[1])
 }
 
-// storedCrease is where a stored crease has infinity.
-const storedCrease = 10
-
 // IsCrease tells whether what [Space.Store] has written is a crease.
-func IsCrease(stored []float64) bool { return math.IsInf(stored[storedCrease], 1) }
+func IsCrease(stored []float64) bool { return math.IsInf(stored[10], 1) }
 
 // perpendicular is a unit vector at right angles to a unit vector.
 func perpendicular(n *[3]float64) (u [3]float64) {

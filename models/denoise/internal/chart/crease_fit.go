@@ -11,15 +11,6 @@ import (
 // the least squares of its rows, with the weights by place that the chart has, and Tukey's loss.
 
 const (
-	// creaseSteps is the largest number of turns of each start, creaseTurns that of the best of these.
-	creaseSteps, creaseTurns = 3, 8
-	// creaseSettled is what the sum of squares of distances falls to in a turn from which on there is no other.
-	creaseSettled = 0.997
-	// creaseStart is the distance between places where rows are first cut in two, in units of the size of the chart.
-	creaseStart = 0.3
-	// mostParallel is the largest cosine, without its sign, between normals of a crease; leastFace the least part of the weights on either side.
-	mostParallel = 0.9
-	leastFace    = 0.1
 	// creaseBound is the distance, in units of the noise, from which on rows are all the same when a crease is compared with a chart, and creaseSure the number of
 	// standard errors by which it has to be nearer to the rows.
 	creaseBound, creaseSure = 3.0, 2.5
@@ -90,9 +81,9 @@ func (f *creaseFit) search(c *Space) bool {
 	axis := c.bendsAlong()
 	var best crease
 	least := math.Inf(1)
-	for start := -1; start <= 1; start++ {
-		f.cutAt(&axis, float64(start)*creaseStart*c.h, c.h)
-		if k, ok := f.turns(&c.n, creaseSteps); ok && f.sum < least {
+	for _, start := range []float64{-.3, 0, .3} { // where rows are first cut in two
+		f.cutAt(&axis, start*c.h, c.h)
+		if k, ok := f.turns(&c.n, 3); ok && f.sum < least {
 			best, least = k, f.sum
 		}
 	}
@@ -101,7 +92,7 @@ func (f *creaseFit) search(c *Space) bool {
 	}
 	f.assign(&best)
 	var ok bool
-	f.crease, ok = f.turns(&c.n, creaseTurns)
+	f.crease, ok = f.turns(&c.n, 8)
 	return ok
 }
 
@@ -155,7 +146,7 @@ func (f *creaseFit) turns(first *[3]float64, steps int) (k crease, ok bool) {
 		if !f.planes(&k) {
 			return k, false
 		}
-		if f.assign(&k); f.sum > creaseSettled*before {
+		if f.assign(&k); f.sum > 0.997*before {
 			break
 		}
 		before = f.sum
@@ -167,7 +158,7 @@ func (f *creaseFit) turns(first *[3]float64, steps int) (k crease, ok bool) {
 func (f *creaseFit) planes(k *crease) bool {
 	all := f.faces[0].total + f.faces[1].total
 	for s := range f.faces {
-		if !(f.faces[s].total > leastFace*all) {
+		if !(f.faces[s].total > 0.1*all) { // hardly a face
 			return false
 		}
 		f.faces[s].normal(&k.normal[s])
@@ -181,7 +172,7 @@ func (f *creaseFit) planes(k *crease) bool {
 		}
 	}
 	k.cosine = inner(&k.normal[0], &k.normal[1])
-	if !(math.Abs(k.cosine) < mostParallel) {
+	if !(math.Abs(k.cosine) < 0.9) { // hardly an edge
 		return false
 	}
 	// The point where the planes meet that is the nearest to the mean of all.

@@ -7,24 +7,17 @@ import "github.com/scqm/scqm/internal/dense"
 type Feet struct {
 	groups []float64
 	n      int
-	table  [feetTable]float64
+	// table has the point, 1 and 0, and the bounds on the determinant of a Hessian, the square of the last step, and that of the distance from the origin.
+	table [8]float64
 }
 
 // The columns of a group of eight charts: what a chart stores, its foot, and 1 where it is one.
 const (
 	feetStored  = 16
-	feetFoot    = feetStored
-	feetGood    = feetFoot + 3
+	feetGood    = feetStored + 3
 	feetColumns = feetGood + 1
 	groupWidth  = feetColumns * lanes
 )
-
-// feetTable is the number of numbers of the table: the point, 1 and 0, and the bounds on the determinant of a Hessian, the square of the last step, and that of
-// the distance from the origin.
-const feetTable = 8
-
-// feetSteps is the number of Newton's steps.
-const feetSteps = 3
 
 // Begin makes room for n charts. Lanes beyond the last have any numbers.
 func (f *Feet) Begin(n int) {
@@ -43,7 +36,7 @@ func (f *Feet) Take(i int, stored []float64) {
 
 // Find finds the feet of x.
 func (f *Feet) Find(x []float64) {
-	f.table = [feetTable]float64{x[0], x[1], x[2], 1, 0, Singular, footPrecision, footReach * footReach}
+	f.table = [...]float64{x[0], x[1], x[2], 1, 0, Singular, footPrecision, footReach * footReach}
 	f.run(dense.HasAVX2())
 }
 
@@ -63,7 +56,7 @@ func (f *Feet) run(wide bool) {
 func (f *Feet) At(i int) (foot [3]float64, ok bool) {
 	group, lane := (*[groupWidth]float64)(f.groups[groupWidth*(i/lanes):]), i%lanes
 	for j := range foot {
-		foot[j] = group[(feetFoot+j)*lanes+lane]
+		foot[j] = group[(feetStored+j)*lanes+lane]
 	}
 	return foot, group[feetGood*lanes+lane] > 0
 }
@@ -101,7 +94,7 @@ func (f *Feet) findOne(group *[groupWidth]float64, lane int) {
 	l := footInLane{a: dotInSpace(u, e), b: dotInSpace(v, e), z: dotInSpace(n, e), c: [spaceTerms]float64(s[10:])}
 	l.p, l.q = l.a, l.b
 	good := true
-	for range feetSteps {
+	for range 3 { // as kernels do
 		good = l.step() && good
 	}
 	good = good && float64(l.byP*l.byP)+float64(l.byQ*l.byQ) <= footPrecision
@@ -109,7 +102,7 @@ func (f *Feet) findOne(group *[groupWidth]float64, lane int) {
 	height := l.beyond() + l.z
 	for j := range e {
 		along := float64(l.p*u[j]) + float64(l.q*v[j]) + float64(height*n[j])
-		group[(feetFoot+j)*lanes+lane] = s[j] + float64(s[9]*along)
+		group[(feetStored+j)*lanes+lane] = s[j] + float64(s[9]*along)
 	}
 	group[feetGood*lanes+lane] = 0
 	if good {

@@ -112,7 +112,7 @@ func TestFeetOnCreases(t *testing.T) {
 		var f Feet
 		f.Begin(1)
 		f.Take(0, stored)
-		f.table = [feetTable]float64{.1, .2, .3, 1, 0, Singular, footPrecision, footReach * footReach}
+		f.table = [...]float64{.1, .2, .3, 1, 0, Singular, footPrecision, footReach * footReach}
 		f.run(wide)
 		_, ok := f.At(0)
 		require.False(t, ok)

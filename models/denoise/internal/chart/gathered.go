@@ -29,14 +29,11 @@ func NewRows(c Chart) Rows {
 	return Rows{lanes: lanes}
 }
 
-// The columns of rows gathered for a chart in space.
+// The columns of rows gathered for a chart in space: squared distances, prior and trust, and then places and rows.
 const (
-	gatheredDistance = 0
-	gatheredPrior    = 1
-	gatheredTrust    = 2
-	gatheredNear     = 3
-	gatheredX        = 6
-	gatheredColumns  = 9
+	gatheredNear    = 3
+	gatheredX       = 6
+	gatheredColumns = 9
 )
 
 // Look finds the most nearest places to y of those in an index, and the one after them.
@@ -108,9 +105,9 @@ func (r *Rows) gatherInLanes(lines []float64) {
 		for c := range gatheredColumns {
 			column(c)[i] = 0
 		}
-		column(gatheredDistance)[i] = math.Inf(1)
+		column(0)[i] = math.Inf(1)
 	}
-	prior, trust := column(gatheredPrior), column(gatheredTrust)
+	prior, trust := column(1), column(2)
 	r.Prior, r.trust = prior[:k], trust[:k]
 }
 
@@ -119,7 +116,7 @@ func (r *Rows) gatherByColumn(lines []float64, k int) {
 	for i, f := range r.Found[:k] {
 		line := (*[LineWidth]float64)(lines[LineWidth*f.Row:])
 		to := r.columns[i:]
-		to[gatheredDistance*r.stride], to[gatheredPrior*r.stride], to[gatheredTrust*r.stride] = f.Distance, line[7], line[3]
+		to[0], to[r.stride], to[2*r.stride] = f.Distance, line[7], line[3]
 		for j := range lookup.Space {
 			to[(gatheredNear+j)*r.stride], to[(gatheredX+j)*r.stride] = line[j], line[4+j]
 		}

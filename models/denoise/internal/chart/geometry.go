@@ -32,9 +32,8 @@ func BeforeTukey(seen, cut float64, q int) float64 {
 	if math.IsInf(cut, 1) || !(seen > 0) {
 		return seen
 	}
-	const steps = 8
 	n, s := float64(q), seen
-	for range steps {
+	for range 8 {
 		// Noise much above the scale of the cut is beyond what moments tell.
 		u := math.Min(s*s/(cut*cut), 1/(4*(n+4)))
 		left := (1 - 2*(n+2)*u + (n+2)*(n+4)*u*u) / (1 - 2*n*u + n*(n+2)*u*u)

@@ -2,14 +2,6 @@ package chart
 
 import "math"
 
-const (
-	// sideSteps is the number of steps of expectation and maximization of a chart.
-	sideSteps = 6
-	// leastSides is the square of the distance of a sheet from the surface between two, in units of that of
-	// the noise over the root of half of the number of rows, from which on there are two.
-	leastSides = 2
-)
-
 // TakeSide splits the chart that has been solved into two parallel ones, the mean of which it is, by steps of expectation and
 // maximization with the noise of the setting, and takes the one on the side of the row pivot. With the height r of a row
 // over the chart its side is e = tanh(half r/scale^2) on average; the chart then is that of the heights less half e, and half
@@ -20,12 +12,13 @@ func (c *Space) TakeSide(pivot []float64, s *Setting) bool {
 	z := l.column(spaceZ)
 	c.heightsBefore = append(c.heightsBefore[:0], z...)
 	height, variance := c.heightsBefore, scale*scale
-	for range sideSteps {
+	for range 6 {
 		first, total, square := l.splitSides(&c.b, height, half, variance)
 		if !(total > 0) {
 			return false
 		}
-		if half = first / total; half*half < leastSides*variance*math.Sqrt(2*square)/total {
+		// The square of what chance makes of one sheet is the variance over the root of half of the number of rows.
+		if half = first / total; half*half < 2*variance*math.Sqrt(2*square)/total {
 			copy(z, height)
 			c.reweigh(cut)
 			return c.Solve(s.Ridge)

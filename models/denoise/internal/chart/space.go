@@ -130,7 +130,7 @@ func (c *Space) weigh(r *Rows) {
 	l.wide = dense.HasAVX2()
 	l.stride, l.groups = upToLanes(c.k), upToLanes(c.k)/lanes
 	l.own = dense.Grow(l.own, spaceColumns*l.stride)
-	c.take(r, gatheredDistance)
+	c.take(r, 0)
 	if all, left := l.weigh(r.Next); !(left > leastTrusted*all) {
 		copy(l.column(spaceUsed), l.column(spaceWeight))
 	}
@@ -163,7 +163,7 @@ func (c *Space) findPlane(r *Rows) bool {
 	} else if a[8] < a[4*middle] {
 		middle = 2
 	}
-	if !(a[4*middle] > rank*total) {
+	if !(a[4*middle] > Rounding*total) {
 		return false
 	}
 	most := 3 - least - middle

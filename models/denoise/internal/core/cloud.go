@@ -20,12 +20,9 @@ type Cloud struct {
 // Count is the number of rows of positive weight.
 func (c *Cloud) Count() int { return len(c.Used) }
 
-// The squares of what is smaller or larger than this leave the range of the
+// MaxSpan is the size of rows beyond which, or below one over it, squares leave the range of the
 // numbers.
-const (
-	minSpan = 1e-120
-	MaxSpan = 1e120
-)
+const MaxSpan = 1e120
 
 // CloudOf indexes rows that have been checked.
 func CloudOf(x rows.Data) (*Cloud, error) {
@@ -54,7 +51,7 @@ func CheckRows(x rows.Data) error {
 		}
 		span = max(span, math.Abs(v-x.X[i%x.D]))
 	}
-	if span > MaxSpan || span > 0 && span < minSpan {
+	if span > MaxSpan || span > 0 && span < 1/MaxSpan {
 		return fmt.Errorf("denoise: the rows span %.2g, and squares of that are beyond the numbers; rescale them: %w", span, ErrInput)
 	}
 	if x.Weights != nil && len(x.Weights) != x.N {

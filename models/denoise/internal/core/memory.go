@@ -52,7 +52,7 @@ func NewFootprint(m Method, x rows.Data, o Options) Footprint {
 // and a model of them with its second derivatives, of which there are at most
 // arrowOuter coordinates.
 func (f Footprint) Workers() float64 {
-	const arrowOuter = 500
+	arrowOuter := 500.0
 	outer := min(arrowOuter, f.D*(2+f.D))
 	p := min(f.D, 8)
 	p = (p + 1) * (p + 2) / 2

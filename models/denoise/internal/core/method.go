@@ -110,8 +110,5 @@ type Options struct {
 	Axes int
 }
 
-// defaultReach is the Reach that 0 stands for.
-const defaultReach = 2
-
 // AllColumns as the Axes of Options keeps all columns.
 const AllColumns = -1

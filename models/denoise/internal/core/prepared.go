@@ -156,7 +156,7 @@ type safeWorker struct {
 
 func (d *Prepared) newSafeWorker(ctx context.Context, o Options) (*safeWorker, error) {
 	if o.Reach == 0 {
-		o.Reach = defaultReach
+		o.Reach = 2
 	}
 	w, err := d.Fitted.Worker(ctx)
 	if err != nil {

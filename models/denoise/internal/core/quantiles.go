@@ -12,25 +12,18 @@ import (
 type Quantiles struct {
 	Median float64
 	Far    float64 // what hardly any is beyond
-	Most   float64 // beyond which it is no noise
+	Most   float64 // beyond which it is no noise: rows that were moved by more came out further from the surface than they were, on the average of clouds with edges
 	Cut    float64 // where Tukey's loss stops to count
 }
-
-// farTail is the probability of lengths beyond Far, mostTail that of those beyond Most: rows that were moved by more came out further from the
-// surface than they were, on the average of clouds with edges.
-const farTail, mostTail = 5e-4, 6e-5
 
 // NewQuantiles are those for q directions.
 func NewQuantiles(q int) Quantiles {
 	chi := distuv.ChiSquared{K: float64(q)}
-	return Quantiles{math.Sqrt(chi.Quantile(0.5)), math.Sqrt(chi.Quantile(1 - farTail)), math.Sqrt(chi.Quantile(1 - mostTail)), math.Sqrt(chi.Quantile(1 - TukeyTail))}
+	return Quantiles{math.Sqrt(chi.Quantile(0.5)), math.Sqrt(chi.Quantile(1 - 5e-4)), math.Sqrt(chi.Quantile(1 - 6e-5)), math.Sqrt(chi.Quantile(1 - TukeyTail))}
 }
 
 // OwnWeight is the influence of a row on its foot from which on its score is that by charts of others.
 const OwnWeight = 0.3
-
-// typicalSteps is the number of times that distances are left out.
-const typicalSteps = 6
 
 // Typical is the standard deviation of the noise by distances from the surface: their
 // median over its value for unit noise, where those that noise hardly explains do not
@@ -39,7 +32,7 @@ func (q *Quantiles) Typical(far []float64) float64 {
 	n := len(far)
 	middle := n / 2
 	s := dense.Select(far, middle) / q.Median
-	for range typicalSteps {
+	for range 6 { // distances are left out so many times
 		within := 0
 		for _, v := range far {
 			if v < q.Far*s {

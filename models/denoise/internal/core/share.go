@@ -55,12 +55,9 @@ func (d *Prepared) sharedCharts(share float64) []int {
 	return chart
 }
 
-// comparedRows bounds the rows that are denoised again, by charts of their own.
-const comparedRows = 256
-
 // compareShared measures what sharing has cost.
 func (d *Prepared) compareShared(ctx context.Context, x rows.Data, r *Result, o Options) error {
-	n := min(x.N, comparedRows)
+	n := min(x.N, 256)
 	some := rows.Data{N: n, D: x.D}
 	for k := range n {
 		some.X = append(some.X, x.Row(k*x.N/n)...)

@@ -77,5 +77,8 @@ func LatentOf(m Method) int {
 	return 0
 }
 
+// Exact is the noise, in units of the size of neighbourhoods, below which rows count as free of it.
+const Exact = 1e-7
+
 // TukeyTail is the probability that Tukey's loss cuts normal noise off.
 const TukeyTail = 2.8e-6

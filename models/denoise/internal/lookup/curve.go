@@ -16,7 +16,7 @@ const OrderWords = 3
 // Source: G. M. Morton, A computer oriented geodetic data base and a new technique in file sequencing,
 // IBM (1966).
 func AlongCurve(x []float64, D int, list []int) []int {
-	lo, hi := make([]float64, min(D, curveColumns)), make([]float64, min(D, curveColumns))
+	lo, hi := make([]float64, min(D, Space)), make([]float64, min(D, Space))
 	for j := range lo {
 		lo[j], hi[j] = math.Inf(1), math.Inf(-1)
 		for _, i := range list {
@@ -33,7 +33,7 @@ func AlongCurve(x []float64, D int, list []int) []int {
 		for j := range lo {
 			if width := hi[j] - lo[j]; width > 0 {
 				at := (x[i*D+j] - lo[j]) / width
-				keys[k].code |= spread(uint64(math.Min(at, 1)*(1<<curveBits-1))) << j
+				keys[k].code |= spread(uint64(math.Min(at, 1)*(1<<21-1))) << j
 			}
 		}
 	}
@@ -47,12 +47,7 @@ func AlongCurve(x []float64, D int, list []int) []int {
 	return order
 }
 
-const (
-	curveColumns = 3
-	curveBits    = 21
-)
-
-// spread puts two zeros between the bits of a number of curveBits bits.
+// spread puts two zeros between the bits of a number of 21 bits.
 func spread(v uint64) uint64 {
 	v = (v | v<<32) & 0x1f00000000ffff
 	v = (v | v<<16) & 0x1f0000ff0000ff

@@ -24,16 +24,9 @@ type Search struct {
 	vicinities [2]*vicinity
 }
 
-// treeColumns is the number of columns up to which a tree pays: see
-// BenchmarkIndex. A tree with fewer rows than treeRows is one leaf anyway.
-const (
-	treeColumns = 64
-	treeRows    = 64
-)
-
 // NewIndex indexes those of the rows of x, n x D, that list names.
 func NewIndex(x []float64, D int, list []int) Index {
-	if D > treeColumns || len(list) < treeRows {
+	if D > 64 || len(list) < 64 { // a tree does not pay: see BenchmarkIndex; or would be one leaf
 		return NewScan(x, D, list)
 	}
 	return newTree(x, D, list)

@@ -124,13 +124,6 @@ func selectNear(list []Near, k int) {
 	}
 }
 
-// fewRowsToSort is the number of rows up to which, and crowdedBucket that in one bucket from which on,
-// rows are sorted by comparing.
-const (
-	fewRowsToSort = 12
-	crowdedBucket = 24
-)
-
 // sorted returns the k nearest of those offered, nearest first. It stays valid until the next reset.
 func (s *kNearest) sorted() []Near {
 	n, k := len(s.list), min(s.k, len(s.list))
@@ -142,7 +135,7 @@ func (s *kNearest) sorted() []Near {
 		}
 	}
 	per := float64(n) / far
-	if n <= fewRowsToSort || !(per > 0) || math.IsInf(per, 0) {
+	if n <= 12 || !(per > 0) || math.IsInf(per, 0) {
 		slices.SortFunc(s.list, compareNear)
 		return s.list[:k]
 	}
@@ -180,7 +173,7 @@ func (s *kNearest) bucketed(per float64, k int) []Near {
 		first[b]++
 	}
 	out = out[:all]
-	if most > crowdedBucket {
+	if most > 24 { // too crowded a bucket
 		slices.SortFunc(out, compareNear)
 		return out[:k]
 	}

@@ -115,16 +115,13 @@ func (t *tree) selectRow(x []float64, axis, lo, hi, k int) {
 	}
 }
 
-// guessed is the factor by which, and with 2 over the root of k added, the squared distance of the furthest of
-// k rows is guessed by that of the search before, which is likely to have been near by.
-const guessed = 1.2
-
 // nearest searches within a guess of the distance, and without where that was too small: all rows within a
 // distance are found, so that those k of them that are nearest are the nearest of all.
 func (t *tree) nearest(s *Search, x []float64) {
 	if k := min(s.k, len(t.row)); s.before.k > 0 && k > 0 {
 		perRow := s.before.far / float64(s.before.k)
-		guess := perRow * float64(k) * (guessed + 2/math.Sqrt(float64(k)))
+		// By the search before, which is likely to have been near by.
+		guess := perRow * float64(k) * (1.2 + 2/math.Sqrt(float64(k)))
 		if guess > 0 && !math.IsInf(guess, 1) {
 			s.limit = guess
 			if t.d != Space || !s.vicinity(t).scan(t, s, [Space]float64(x)) {

@@ -96,7 +96,7 @@ func (v *vicinity) copy(t *tree, s *Search, centre [Space]float64, radius float6
 		}
 	}
 	if len(v.squares) < n {
-		v.squares, v.within = make([]float64, v.stride), make([]byte, v.stride/groupRows+groupsAtOnce)
+		v.squares, v.within = make([]float64, v.stride), make([]byte, v.stride/groupRows+8)
 	}
 }
 
@@ -162,9 +162,10 @@ func (v *vicinity) list(s *Search, x [Space]float64) {
 		s.list = make([]Near, v.stride)
 	}
 	list, found := s.list[:cap(s.list)], 0
-	for g := 0; g < groups; g += groupsAtOnce {
-		within := binary.LittleEndian.Uint64(v.within[g : g+groupsAtOnce])
-		if left := groups - g; left < groupsAtOnce {
+	// Eight groups are listed in one go: most have one row within the limit or none, and a processor guesses badly which.
+	for g := 0; g < groups; g += 8 {
+		within := binary.LittleEndian.Uint64(v.within[g : g+8])
+		if left := groups - g; left < 8 {
 			within &= 1<<(groupRows*left) - 1
 		}
 		squares, number := v.squares[groupRows*g:], v.number[groupRows*g:]
@@ -176,10 +177,6 @@ func (v *vicinity) list(s *Search, x [Space]float64) {
 	}
 	s.list = list[:found]
 }
-
-// groupsAtOnce is how many groups of rows are listed in one go: most have one row within the limit or none, and a processor guesses badly
-// which.
-const groupsAtOnce = 8
 
 // find finds the squared distances of all rows, and which are within a limit.
 func (v *vicinity) find(x [Space]float64, limit float64, groups int) {

@@ -114,7 +114,7 @@ func (f *linearSearch) findAxes(p *Plane) error {
 	if ok { // neighbours are looked up along what is more than noise
 		clear(f.wide.Gain[min(max(rank, 1), f.wide.R):])
 	}
-	if variance = min(variance, f.quiet()); !(variance > flatTail*total) {
+	if variance = min(variance, f.quiet()); !(variance > chart.Rounding*total) {
 		variance = 0
 	}
 	f.wide.take(f.wide.R, values, variance, n)

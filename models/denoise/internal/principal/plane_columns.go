@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -14,7 +15,7 @@ import (
 func columnNoise(values []float64, n float64) (variance, chance float64) {
 	v := slices.Clone(values)
 	slices.Sort(v)
-	for len(v) > 0 && !(v[0] > flatTail*v[len(v)-1]) {
+	for len(v) > 0 && !(v[0] > chart.Rounding*v[len(v)-1]) {
 		v = v[1:]
 	}
 	if len(v) < WideColumns {
@@ -57,7 +58,7 @@ func (f *linearSearch) quietest(p *Plane, variance float64) float64 {
 		return f.kept[i], rest
 	}, f.x.N)
 	for j, v := range scale {
-		if scale[j] = 0; v > flatTail*variance {
+		if scale[j] = 0; v > chart.Rounding*variance {
 			scale[j] = 1 / math.Sqrt(v)
 		}
 	}

@@ -1,6 +1,10 @@
 package principal
 
-import "math"
+import (
+	"math"
+
+	"github.com/scqm/scqm/models/denoise/internal/chart"
+)
 
 // noiseRank returns the number of principal axes that are more than noise, and the
 // variance of the noise in each direction, by the largest eigenvalues of the covariance of
@@ -18,16 +22,13 @@ func noiseRank(values []float64, total, n float64, D int) (rank int, variance fl
 			break
 		}
 		variance = tailVariance(values[:k], left, n, D)
-		if variance <= flatTail*total || v <= variance*largestOfNoise(n, float64(D-k)) {
+		if variance <= chart.Rounding*total || v <= variance*largestOfNoise(n, float64(D-k)) {
 			return k, max(variance, 0), true
 		}
 		left -= v
 	}
 	return 0, 0, false
 }
-
-// flatTail is the part of the total below which a direction is rounding.
-const flatTail = 1e-20
 
 // tailVariance is the noise by the sum left of the eigenvalues that are not of axes:
 // these have drawn off some of it, which their own tell.

@@ -3,6 +3,7 @@ package principal
 import (
 	"math"
 
+	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -28,7 +29,7 @@ const (
 // Transactions on Information Theory 62 (2016).
 func spectralGains(values []float64, variance, n float64, D int) []float64 {
 	count := len(values)
-	for count > 0 && !(values[count-1] > flatTail*values[0]) {
+	for count > 0 && !(values[count-1] > chart.Rounding*values[0]) {
 		count--
 	}
 	beside := besideSquare(count, len(values), n, D)
