@@ -153,7 +153,7 @@ func (s *surveyor) fit(k, without int) bool {
 	s.far = append(s.far[:0], s.rows.Prior...)
 	s.chart.Residuals(s.far)
 	charted.Scale = max(core.Median(s.far)/s.tune.Median, core.Exact*s.rows.Next)
-	charted.Cut, charted.Rounds, charted.Steps = s.tune.Cut*charted.Scale, 3, chart.RobustSteps
+	charted.Cut, charted.Rounds = s.tune.Cut*charted.Scale, 3
 	return s.chart.Prepare(s.point, s.point, &s.rows, &charted) && s.chart.Solve(0)
 }
 

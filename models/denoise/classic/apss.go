@@ -33,14 +33,8 @@ type APSS struct {
 	Neighbors int
 }
 
-const (
-	// apssNeighbors is the K that 0 stands for.
-	apssNeighbors = 100
-	// apssNormals is the least number of rows for a normal, which has half of K.
-	apssNormals = 16
-	// settledPlace is the length of the step of a place, in units of the neighbourhood, from which on there is no other.
-	settledPlace = 1e-6
-)
+// settledPlace is the length of the step of a place, in units of the neighbourhood, from which on there is no other.
+const settledPlace = 1e-6
 
 // normalMedian is the median distance of normal rows from a surface in standard deviations, tukeyCut that from
 // which on Tukey's loss leaves rows out.
@@ -62,7 +56,7 @@ func (m APSS) Size(n, D int) (int, error) {
 	}
 	k := m.Neighbors
 	if k == 0 {
-		k = apssNeighbors
+		k = 100
 	}
 	return core.SettleSize(m, m.Latent, D, k, n, D+2)
 }
@@ -74,7 +68,7 @@ func (m APSS) Prepare(ctx context.Context, c *core.Cloud, o core.Options) (core.
 		return nil, err
 	}
 	f := &apssFit{cloud: c, K: K, normals: make([]float64, len(c.X))}
-	near := min(max(apssNormals, K/2), len(c.Used))
+	near := min(max(16, K/2), len(c.Used))
 	workers := make([]*planeWorker, par.Threads(o.Threads))
 	blocks := (len(c.Used) + core.RowsAtATime - 1) / core.RowsAtATime
 	bar := core.Progress{Report: o.Progress, Total: blocks}

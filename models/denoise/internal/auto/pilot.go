@@ -264,7 +264,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	}
 	scale := max(core.Median(slices.Clone(scales)), exact*size)
 	s := &p.setting
-	s.Setting = chart.Setting{Ridge: pilotRidge, Rounds: 3, Steps: chart.RobustSteps}
+	s.Setting = chart.Setting{Ridge: pilotRidge, Rounds: 3}
 	s.noisy, s.pilot, s.many = scale > leastNoise*size, true, p.n > MostPlaces
 	s.uneven = s.noisy && p.n >= unevenRows && isUneven(scales)
 	p.setScale(s, scale, !p.method.LeastSquares)
@@ -286,7 +286,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 			}
 		}
 	}
-	r, pair, err := p.findSheets(l, setting{Setting: chart.Setting{Ridge: pilotRidge, Rounds: 2, Steps: chart.RobustSteps, Cut: p.tune.Cut * scale}})
+	r, pair, err := p.findSheets(l, setting{Setting: chart.Setting{Ridge: pilotRidge, Rounds: 2, Cut: p.tune.Cut * scale}})
 	if err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func (w *worker) seenNoise(i int, s *setting) float64 {
 		return all
 	}
 	robust := *s
-	robust.Steps, robust.Cut = chart.RobustSteps, w.tune.Cut*farNoise*near
+	robust.Cut = w.tune.Cut * farNoise * near
 	if !w.chartRow(w.foot, i, &robust) {
 		return all
 	}

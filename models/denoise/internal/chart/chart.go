@@ -14,8 +14,8 @@ type Setting struct {
 	Scale float64 // standard deviation of the noise
 	Cut   float64 // norm of a residual from which on it does not count; Inf for least squares
 	// Rounds is the number of times that a chart is placed, the first time at the point given
-	// and then at the foot of its row; Steps that of reweightings in the first round.
-	Rounds, Steps int
+	// and then at the foot of its row.
+	Rounds int
 	// Sides is the distance of the two sides of a thin sheet from the surface between them, where charts lie there;
 	// 0 where they do not.
 	Sides float64
@@ -58,7 +58,7 @@ func New(D, d int) Chart {
 }
 
 const (
-	// RobustSteps is the number of reweightings that Tukey's loss begins with.
+	// RobustSteps is the number of reweightings that Tukey's loss begins with in the first round.
 	RobustSteps = 2
 	// footSteps bounds Newton's method for the foot of a row, footPrecision is
 	// the length of its last step in units of the chart.
@@ -136,7 +136,7 @@ func (c *Surface) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	for round := range s.Rounds {
 		c.coordinates(r.x, k)
 		c.addUp()
-		for step := 0; round == 0 && step < s.Steps; step++ {
+		for step := 0; round == 0 && step < RobustSteps && !math.IsInf(s.Cut, 1); step++ {
 			if !c.Solve(s.Ridge) {
 				return false
 			}

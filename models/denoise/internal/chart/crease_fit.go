@@ -14,8 +14,6 @@ const (
 	// creaseBound is the distance, in units of the noise, from which on rows are all the same when a crease is compared with a chart, and creaseSure the number of
 	// standard errors by which it has to be nearer to the rows.
 	creaseBound, creaseSure = 3.0, 2.5
-	// creaseNeeded is the mean square of distances of rows from a chart, in units of the variance of the noise, below which no crease is looked for.
-	creaseNeeded = 1.2
 	// creaseSought is how many times as much of a foot follows the noise of its row as the moments of faces say, since rows choose sides, and charts creases.
 	creaseSought = 3.0
 	// creaseReach is the size of a chart in units of the noise below which it tells nothing of creases.
@@ -73,7 +71,7 @@ func (f *creaseFit) begin(c *Space, s *Setting) bool {
 		rest += w * f.before[i]
 		total += w
 	}
-	return rest > creaseNeeded*variance*total
+	return rest > 1.2*variance*total
 }
 
 // search finds the crease of the least distances from several starts.

@@ -55,7 +55,7 @@ func chartAt(t *testing.T, x rows.Data, at []float64, s *Setting) (*Space, *Rows
 }
 
 func creaseSetting(noise float64) Setting {
-	return Setting{Ridge: .03, Scale: noise, Cut: 4.685 * noise, Rounds: 3, Steps: RobustSteps}
+	return Setting{Ridge: .03, Scale: noise, Cut: 4.685 * noise, Rounds: 3}
 }
 
 // TestCreaseOfTwoPlanes wants the half planes that rows were drawn from, and feet on the nearer of them.

@@ -38,7 +38,7 @@ func TestTakeSide(t *testing.T) {
 		}
 		r.Found = append(r.Found, lookup.Near{Distance: 1})
 		r.Gather(NewSource(rows.Data{N: n, D: 3, X: x}, x, nil), n)
-		s := Setting{Rounds: 1, Steps: 2, Scale: noise, Sides: max(c.half, noise), Cut: 10 * math.Hypot(noise, c.half)}
+		s := Setting{Rounds: 1, Scale: noise, Sides: max(c.half, noise), Cut: 10 * math.Hypot(noise, c.half)}
 		for _, up := range []float64{1, -1} {
 			var chart Space
 			require.True(t, chart.Prepare([]float64{0, 0, 0}, []float64{0, 0, up}, &r, &s))

@@ -99,7 +99,7 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	var foot [3]float64
 	for round := range s.Rounds {
 		c.split()
-		for step := 0; round == 0 && step < s.Steps; step++ {
+		for step := 0; round == 0 && step < RobustSteps && !math.IsInf(s.Cut, 1); step++ {
 			if !c.Solve(s.Ridge) {
 				return false
 			}

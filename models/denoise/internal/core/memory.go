@@ -13,16 +13,9 @@ import (
 // there is; the message has the figures. It is found before the work begins.
 var ErrMemory = memory.ErrTooLarge
 
-const (
-	// IndexWords is what an index takes for a row beside a copy of it: its
-	// number, and its share of the nodes of a tree, whose slice doubles.
-	IndexWords = 6
-	// MergeWords is what finding equal rows takes for a row: a map of hashes,
-	// which is up to twice as large as what it holds, and two lists.
-	MergeWords = 9
-	// RowWords is the size of a Row, and what lists of jobs take for one.
-	RowWords = 10
-)
+// IndexWords is what an index takes for a row beside a copy of it: its
+// number, and its share of the nodes of a tree, whose slice doubles.
+const IndexWords = 6
 
 // Footprint counts numbers that denoising holds at once, in float64 so that no
 // product of sizes overflows.
@@ -76,14 +69,16 @@ func (f Footprint) Reserve(m Method, x rows.Data, numbers float64) (*memory.Rese
 // and what the method keeps of every row.
 func ReserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 	f := NewFootprint(m, x, o)
-	return f.Reserve(m, x, 2*f.N*f.D+f.N*(MergeWords+IndexWords+3)+f.Workers()+f.Kept)
+	// Finding equal rows takes nine numbers for a row: a map of hashes, which is up to twice as large as what it holds, and two lists.
+	return f.Reserve(m, x, 2*f.N*f.D+f.N*(9+IndexWords+3)+f.Workers()+f.Kept)
 }
 
 // Reserve holds what denoising rows takes: the rows that come out and what is said of them.
 func (d *Prepared) Reserve(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := NewFootprint(d.Method, d.Cloud.Data, o)
 	f.Threads = float64(d.goroutines(o.Threads))
-	numbers := float64(x.N)*(float64(x.D)+RowWords+lookup.OrderWords) + f.Workers()
+	// Ten are the size of a Row, and what lists of jobs take for one.
+	numbers := float64(x.N)*(float64(x.D)+10+lookup.OrderWords) + f.Workers()
 	if o.Share > 0 {
 		numbers += f.N + 4*float64(x.N)
 	}

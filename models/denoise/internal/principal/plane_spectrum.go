@@ -8,11 +8,6 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-const (
-	// spectrumAxes bounds the axes of a model whose singular values are shrunk one by one.
-	spectrumAxes = 512
-)
-
 // spectralGains are the factors on the singular values y of n rows of length D with noise of variance s^2, for which
 // Stein's risk is least among those that do not rise as y falls. With a_k = y_k^2 that risk is, but for
 // what does not depend on the factors,
@@ -107,7 +102,7 @@ func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 	}
 	p.take(p.R, s.values, f.variance, s.of)
 	p.Gain = spectralGains(s.values, f.variance, s.of, p.D)
-	clear(p.Gain[min(spectrumAxes, p.R):])
+	clear(p.Gain[min(512, p.R):]) // singular values are shrunk one by one
 	s.diverge()
 	return s, nil
 }

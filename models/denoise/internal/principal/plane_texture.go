@@ -11,12 +11,6 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
-const (
-	// quietPart is the part of the rows that have nothing but noise off the plane, where others
-	// have more.
-	quietPart = 0.25
-)
-
 // findTexture looks for rows that vary off the plane by more than their noise, and leaves
 // the standard deviation of the noise in quiet: that of the rows nearest to the plane.
 // They are told by less than half of the mean square off the plane being noise, so that the plane
@@ -43,7 +37,8 @@ func (p *Plane) findTexture(f *planeFit, kept []float64) {
 		far[k] = off[i]
 	}
 	slices.Sort(far)
-	quiet := far[int(quietPart*float64(len(far)))] / math.Sqrt(distuv.ChiSquared{K: q}.Quantile(quietPart))
+	// A quarter of the rows have nothing but noise off the plane, where others have more.
+	quiet := far[len(far)/4] / math.Sqrt(distuv.ChiSquared{K: q}.Quantile(.25))
 	if quiet > 0 && squares/sum > 2*q*quiet*quiet && !p.evenDirections(f, used, nil) {
 		p.quiet = quiet
 	}
