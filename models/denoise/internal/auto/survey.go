@@ -21,7 +21,7 @@ func (w *worker) Survey(s *chart.Shape, x []float64, fitted bool) (about core.Su
 	if !w.addSite(s, own, x, at.weights[own]*at.weights[own]) {
 		return about
 	}
-	var leverage, pulled float64
+	var leverage, pulled, noise float64
 	for i, weight := range at.weights {
 		if i != own && weight > 0 {
 			w.addSite(s, i, x, weight*weight)
@@ -29,16 +29,15 @@ func (w *worker) Survey(s *chart.Shape, x []float64, fitted bool) (about core.Su
 		notes := w.notes(at.list[i].row)
 		leverage += weight * notes[0]
 		pulled += weight * notes[1]
-		about.Noise += weight * notes[2]
+		noise += weight * notes[2]
 	}
-	about.Error = about.Noise * math.Sqrt(leverage)
-	about.Far, about.OK = rows.Distance(w.foot, x), true
-	switch {
-	case !fitted:
-	case pulled < core.OwnWeight:
-		about.Far /= 1 - pulled
-	default:
-		w.askOthers(&about, x)
+	about.Error, about.OK = noise*math.Sqrt(leverage), true
+	about.Far, about.Noise = rows.Distance(w.foot, x), w.noise // which groups of outliers do not raise
+	if fitted {
+		about.Far /= 1 - min(pulled, core.OwnWeight)
+	}
+	if fitted && pulled >= core.OwnWeight {
+		about.Far = w.fromOthers(x, about.Far)
 	}
 	return about
 }
@@ -59,12 +58,18 @@ func (w *worker) addSite(s *chart.Shape, i int, x []float64, weight float64) boo
 	return w.chart.Load(stored) && w.chart.Foot(w.y, x) && s.Add(stored, w.y, weight)
 }
 
-// askOthers judges a row that its own charts follow by the nearest chart that does not follow its row.
-func (w *worker) askOthers(about *core.Survey, x []float64) {
+// fromOthers is the distance of a row that its own charts follow from the nearest of five charts near by that do not follow their rows, or the
+// distance given where there are none.
+func (w *worker) fromOthers(x []float64, far float64) float64 {
+	var others []float64
 	for _, f := range w.rows.Search.Find(w.places.index, x, nearPlaces) {
-		if notes := w.notes(f.Row); notes[2] >= 0 && notes[1] < core.OwnWeight && w.load(f.Row) && w.chart.Foot(w.y, x) {
-			about.Far, about.Noise = rows.Distance(w.y, x), notes[2]
-			return
+		notes := w.notes(f.Row)
+		if len(others) < 5 && notes[2] >= 0 && notes[1] < core.OwnWeight && w.load(f.Row) && w.chart.Foot(w.y, x) {
+			others = append(others, rows.Distance(w.y, x))
 		}
 	}
+	if len(others) == 0 {
+		return far
+	}
+	return slices.Min(others)
 }
