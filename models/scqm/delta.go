@@ -5,13 +5,15 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
 
 // HuberDelta chooses delta of the loss huber or, by entries, of huber_entries, for [Learn] with these settings,
 // whose Loss is ignored: as [HuberDeltaFrom] where they sum over blocks, so that rows make the same model in
-// memory and in a file, else by [losses.DefaultHuberDelta] from [ResidualNorms].
+// memory and in a file, and where rows have weights or repeat, so that one of weight 2 counts as two; else by
+// [losses.DefaultHuberDelta] from [ResidualNorms].
 func HuberDelta(ctx context.Context, x Data, c Config, entries bool) (float64, error) {
 	trial := losses.Huber
 	if entries {
@@ -21,7 +23,7 @@ func HuberDelta(ctx context.Context, x Data, c Config, entries bool) (float64, e
 	if c.Loss, err = trial(1); err != nil {
 		return 0, err
 	}
-	if !x.Missing && x.N*x.D > 0 && (sumsBlocks(c.Solver) || c.streams(x)) {
+	if !x.Missing && x.N*x.D > 0 && (sumsBlocks(c.Solver) || c.streams(x) || x.Weights != nil || rows.Repeats(x)) {
 		return HuberDeltaFrom(ctx, &LocalEngine{Source: x, Threads: c.Threads}, c, entries)
 	}
 	x.Missing = x.Missing || entries // whose sizes are wanted

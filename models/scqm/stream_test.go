@@ -309,6 +309,30 @@ func TestHuberDeltaDoesNotDependOnMemory(t *testing.T) {
 	}
 }
 
+// A row of weight 2 counts as two, and one of weight 0 as none, in memory and in sums over blocks.
+func TestHuberDeltaWeighsRows(t *testing.T) {
+	x := bentRows(3, 600, 4)
+	x.Weights = make([]float64, x.N)
+	repeated := Data{D: x.D}
+	for i := range x.N {
+		x.Weights[i] = float64(i % 3)
+		for range i % 3 {
+			repeated.N++
+			repeated.X = append(repeated.X, x.Row(i)...)
+		}
+	}
+	for _, entries := range []bool{false, true} {
+		for _, solver := range []framework.Solver{nil, solvers.Streaming{}} {
+			c := Config{Latent: 2, Solver: solver}
+			want, err := HuberDelta(t.Context(), repeated, c, entries)
+			require.NoError(t, err)
+			got, err := HuberDelta(t.Context(), x, c, entries)
+			require.NoError(t, err)
+			assert.InEpsilon(t, want, got, 1e-9, "%v, %v", solver, entries)
+		}
+	}
+}
+
 // A sheet through all rows is a minimum under a loss with kinks, whose gradients there
 // balance the penalty.
 func TestStreamThroughAllRows(t *testing.T) {

@@ -44,7 +44,7 @@ func Quantile(counts []float64, part float64) float64 {
 	return 0
 }
 
-// sizesKernel adds the sizes of residuals at projections to a histogram.
+// sizesKernel adds the sizes of residuals at projections to a histogram, each with the weight of its row.
 type sizesKernel struct {
 	entries    bool
 	f          *sheet.Sheet
@@ -67,7 +67,8 @@ func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) 
 	clear(dst)
 	f := k.f
 	for i := range x.N {
-		if !(x.Weight(i) > 0) {
+		weight := x.Weight(i)
+		if !(weight > 0) {
 			continue
 		}
 		floats.SubTo(k.diff, x.Row(i), f.C)
@@ -77,13 +78,13 @@ func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) 
 		f.Residual(k.diff, k.z, x.Row(i))
 		if !k.entries {
 			if v := floats.Norm(k.diff, 2); v > 0 {
-				dst[bin(v)]++
+				dst[bin(v)] += weight
 			}
 			continue
 		}
 		for _, v := range k.diff {
 			if v != 0 {
-				dst[bin(math.Abs(v))]++
+				dst[bin(math.Abs(v))] += weight
 			}
 		}
 	}
