@@ -208,7 +208,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         coordinates far apart, which ``notes_`` says; above 100 the sheet is
         folded and follows single rows, which is a warning.
     n_iter_ : int
-        Iterations of the solver.
+        Iterations of the solver, at least 1.
     status_ : str
         Why the fit ended: "converged", "stalled", "max_iter" or "time_limit".
         "converged" is verified at the point returned.
@@ -975,7 +975,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.embedding_ = arrays["tau"]
         self.objective_ = report["objective"]
         self.penalty_ = report["penalty"]
-        self.n_iter_ = report["iterations"]
+        self.n_iter_ = max(report["iterations"], 1)
         self.status_ = report["status"]
         self.message_ = report["message"]
         self.notes_ = report["notes"] or []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -28,8 +29,22 @@ def estimators() -> list[SCQM]:
     ]
 
 
+def expected_failures(estimator: SCQM) -> dict[str, str]:
+    """Return the checks that cannot hold, and why."""
+    if estimator.solver not in ("streaming", "stochastic"):
+        return {}
+    # 15 rows of 30 columns; where rows are more than columns, see
+    # test_weights_are_repetitions.
+    return {
+        "check_sample_weight_equivalence_on_dense_data": "reads rows in blocks, where "
+        "equal rows are not known: whether so few may bend follows their number"
+    }
+
+
 # scikit-learn has no types.
-@parametrize_with_checks(estimators())  # type: ignore[untyped-decorator]
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    estimators(), expected_failed_checks=expected_failures
+)
 def test_scqm(estimator: SCQM, check: Any) -> None:
     check(estimator)
 
@@ -43,3 +58,17 @@ def test_scqm(estimator: SCQM, check: Any) -> None:
 @pytest.mark.filterwarnings("ignore:ManifoldDenoiser:UserWarning")
 def test_denoiser(estimator: ManifoldDenoiser, check: Any) -> None:
     check(estimator)
+
+
+@pytest.mark.parametrize("solver", ["streaming", "stochastic"])
+@pytest.mark.parametrize("loss", ["l2", "huber", "huber_entries"])
+def test_weights_are_repetitions(solver: str, loss: str) -> None:
+    """Sums over blocks weigh rows as if they were repeated."""
+    rng = np.random.default_rng(1)
+    t = rng.uniform(-1, 1, 120)
+    x = np.column_stack([t, t**2, 0.3 * t]) + 0.05 * rng.standard_normal((120, 3))
+    weights = rng.integers(0, 5, 120)
+    model = SCQM(1, loss=loss, solver=solver)
+    want = model.fit(x.repeat(weights, axis=0)).transform(x)
+    got = model.fit(x, sample_weight=weights).transform(x)
+    np.testing.assert_allclose(got, want, atol=1e-5)
