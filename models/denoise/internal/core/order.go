@@ -8,35 +8,65 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Shuffled returns the distinct rows of x, ordered by a hash of their coordinates. Which rows are samples, which signs probes have and
-// how ties of distances are broken follow this order, so that no result depends on the order of x.
+// Shuffled returns the distinct rows of x of positive weight, ordered by a hash of their places. Which rows are samples, which signs probes
+// have and how ties of distances are broken follow this order, so that no result depends on the order of x, nor on the unit
+// and the origin of its columns.
 func Shuffled(x rows.Data) rows.Data {
 	x = rows.Distinct(x)
-	type key struct {
-		hash uint64
-		row  int
-	}
-	keys := make([]key, x.N)
-	for i := range keys {
-		keys[i] = key{hashOf(x.Row(i)), i}
-	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if a.hash != b.hash {
-			return cmp.Compare(a.hash, b.hash)
+	var order []int
+	for i := range x.N {
+		if x.Weight(i) > 0 {
+			order = append(order, i)
 		}
-		return slices.Compare(x.Row(a.row), x.Row(b.row))
-	})
-	order := make([]int, x.N)
-	for k := range keys {
-		order[k] = keys[k].row
 	}
+	if order == nil {
+		return x
+	}
+	centre, unit := middle(x, order)
+	hashes := make([]uint64, x.N)
+	for _, i := range order {
+		hashes[i] = hashOf(x.Row(i), centre, unit)
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if hashes[i] != hashes[j] {
+			return cmp.Compare(hashes[i], hashes[j])
+		}
+		return slices.Compare(x.Row(i), x.Row(j))
+	})
 	return x.Select(order)
 }
 
-// hashOf is the same number for the same coordinates, and looks random otherwise.
-func hashOf(x []float64) (hash uint64) {
-	for _, v := range x {
-		hash = Scattered(hash ^ math.Float64bits(v+0)) // -0 is 0
+// middle returns the medians of the columns of some rows, and the largest median distance from them in a column.
+func middle(x rows.Data, some []int) (centre []float64, unit float64) {
+	centre = make([]float64, x.D)
+	v := make([]float64, len(some))
+	most := 0.0
+	for j := range centre {
+		for k, i := range some {
+			v[k] = x.X[i*x.D+j]
+		}
+		centre[j] = Median(v)
+		for k, i := range some {
+			v[k] = math.Abs(x.X[i*x.D+j] - centre[j])
+			most = max(most, v[k])
+		}
+		unit = max(unit, Median(v))
+	}
+	if unit == 0 { // most rows are equal
+		unit = most
+	}
+	return centre, unit
+}
+
+// cells is the number of cells in a unit of length, and mostCells that from the centre on, for coordinates far away are rounded to more.
+const cells, mostCells = 1 << 16, 1 << 30
+
+// hashOf is the same number for the same cell, and looks random otherwise.
+func hashOf(x, centre []float64, unit float64) (hash uint64) {
+	for j, v := range x {
+		cell := math.Round((v - centre[j]) / unit * cells)
+		cell = min(max(cell, -mostCells), mostCells)
+		hash = Scattered(hash ^ math.Float64bits(cell+0)) // -0 is 0
 	}
 	return hash
 }
