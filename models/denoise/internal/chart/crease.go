@@ -41,14 +41,19 @@ func (k *crease) foot(dst, x []float64) (on [2]bool) {
 	return on
 }
 
-// side is that of the half plane that x is nearer to, the first where both are as near.
+// side is that of the half plane that x is nearer to. Where both are as near, as beyond where they meet, it is the one whose plane is further.
 func (k *crease) side(x *[3]float64) int {
-	var foot [3]float64
-	if on := k.foot(foot[:], x[:]); on[0] {
-		return 0
+	e := [3]float64{x[0] - k.at[0], x[1] - k.at[1], x[2] - k.at[2]}
+	a, b := inner(&k.normal[0], &e), inner(&k.normal[1], &e)
+	u, v, s := positive(b-k.cosine*a), positive(a-k.cosine*b), k.sine()
+	if a*a+s*u*u > b*b+s*v*v {
+		return 1
 	}
-	return 1
+	return 0
 }
+
+// sine is 1 over the square of the sine between the normals, raised so that squares of distances from where half planes meet are no ties.
+func (k *crease) sine() float64 { return (1 + creaseTie) / (1 - k.cosine*k.cosine) }
 
 // store writes the crease as [Space.Store] does.
 func (k *crease) store(to []float64, h float64) {

@@ -11,6 +11,8 @@ import (
 // the least squares of its rows, with the weights by place that the chart has, and Tukey's loss.
 
 const (
+	// creaseTie raises squares of distances from where half planes meet: else rounding decides for rows that are nearest to there.
+	creaseTie = 1e-6
 	// creaseBound is the distance, in units of the noise, from which on rows are all the same when a crease is compared with a chart, and creaseSure the number of
 	// standard errors by which it has to be nearer to the rows.
 	creaseBound, creaseSure = 3.0, 2.5
@@ -79,7 +81,7 @@ func (f *creaseFit) search(c *Space) bool {
 	axis := c.bendsAlong()
 	var best crease
 	least := math.Inf(1)
-	for _, start := range []float64{-.3, 0, .3} { // where rows are first cut in two
+	for _, start := range []float64{-.294, .006, .306} { // where rows are first cut in two, a little aside of the row at the origin
 		f.cutAt(&axis, start*c.h, c.h)
 		if k, ok := f.turns(&c.n, 3); ok && f.sum < least {
 			best, least = k, f.sum
@@ -200,7 +202,7 @@ func (a *face) normal(n *[3]float64) {
 // assign puts rows on the half plane that they are nearer to, with Tukey's weights by the distances.
 func (f *creaseFit) assign(k *crease) {
 	t := &f.table
-	t.normal, t.cosine, t.sine = k.normal, k.cosine, 1/(1-k.cosine*k.cosine)
+	t.normal, t.cosine, t.sine = k.normal, k.cosine, k.sine()
 	for s := range t.height {
 		t.height[s] = inner(&k.normal[s], &k.at) - inner(&k.normal[s], &t.origin)
 	}
