@@ -17,7 +17,7 @@ const (
 	// minReach is the size of neighbourhoods, in units of the noise, below which they are too small.
 	minReach = 4
 	// maxNeighbors bounds the number of rows of a chart, or one in mostOf of all, up to mostNeighbors, unless the noise asks for more.
-	maxNeighbors, mostOf, mostNeighbors = 320, 5, 2000
+	maxNeighbors, mostOf, mostNeighbors = 320, 3, 2000
 	// exactRounds is the number of times that charts of rows nearly without noise are placed.
 	exactRounds = 5
 	// likely is the number of standard errors by which a number of rows is surely worse, locally that by which it is better about a place.
@@ -156,7 +156,7 @@ func (c *choice) takeNoise() {
 func (c *choice) better(k int) bool {
 	mean, chance := c.over(c.risk[k], c.risk[c.best])
 	if c.rungs[k].neighbors > maxNeighbors {
-		mean += likely * chance
+		mean += locally * chance
 	}
 	return mean < 0 || !c.large(c.best) && c.large(k)
 }
