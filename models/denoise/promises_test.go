@@ -159,7 +159,7 @@ func TestOutliersStay(t *testing.T) {
 	require.Less(t, flagged, others/20)
 }
 
-// TestDrillOutliers wants a sphere with outliers within 1.2 times the least error that a given number of neighbours has.
+// TestDrillOutliers wants a sphere with outliers within 1.4 times the least error that a given number of neighbours has.
 func TestDrillOutliers(t *testing.T) {
 	needSpeed(t)
 	n, sizes := 1500, []int{60, 150, 400}
