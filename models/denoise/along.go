@@ -165,7 +165,7 @@ func (d *Denoiser) describeWide(ctx context.Context, x rows.Data, r *Result, uni
 	for i := range flat.Rows {
 		flat.Rows[i].Residual /= unit
 	}
-	g, err := d.describe(ctx, z, flat, 1, o)
+	g, err := d.describeCharts(ctx, z, flat, 1, o)
 	if err != nil || !(p.Noise > 0) {
 		return g, err
 	}

@@ -19,6 +19,7 @@ type Denoiser struct {
 	unit     float64          // of the cloud and of the settings of the method
 	plane    *principal.Plane // whose coordinates the cloud has; nil for those of the rows
 	note     string
+	cells    *cells // of a large cloud, whose middle one the others are of; else nil
 
 	orienting sync.Mutex
 	oriented  *orientedPlaces // once it is asked for
@@ -49,6 +50,14 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	if err := core.CheckRows(x); err != nil {
 		return nil, err
 	}
+	if wantsCells(m, x, o) {
+		return fitCells(ctx, m, x, o)
+	}
+	return fitWhole(ctx, m, x, o)
+}
+
+// fitWhole prepares a method for rows that have been checked.
+func fitWhole(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
 	x = core.Shuffled(x)
 	p, linear, err := findPlane(ctx, m, x, o)
 	if err != nil {
@@ -150,6 +159,9 @@ func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	}
 	if err := o.Check(x.D, d.columns()); err != nil {
 		return nil, err
+	}
+	if d.cells != nil {
+		return d.cells.denoise(ctx, x, o)
 	}
 	held, err := d.prepared.Reserve(x, o)
 	if err != nil {

@@ -77,11 +77,7 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 		return nil, err
 	}
 	defer held.Release()
-	describe := d.describe
-	if d.plane != nil {
-		describe = d.describeWide
-	}
-	g, err := describe(ctx, x, r, d.unit, o)
+	g, err := d.describe(ctx, x, r, d.unit, o)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +90,14 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 
 // describe describes the surface on sides that charts happen to take.
 func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
+	if d.plane != nil && d.cells == nil {
+		return d.describeWide(ctx, x, r, unit, o)
+	}
+	return d.describeCharts(ctx, x, r, unit, o)
+}
+
+// describeCharts describes the surface in the coordinates of the charts.
+func (d *Denoiser) describeCharts(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
 	latent := core.LatentOf(d.prepared.Method)
 	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
 	if latent == d.columns()-1 {
@@ -101,6 +105,9 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 	}
 	if latent == x.D {
 		return g, nil // no direction to be off the surface in
+	}
+	if d.cells != nil {
+		return g, d.cells.describe(ctx, g, x, r, unit, o)
 	}
 	noise := make([]float64, x.N)
 	workers := make([]*surveyor, par.Threads(o.Threads))

@@ -114,6 +114,11 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	if d.oriented != nil {
 		return d.oriented, nil
 	}
+	if d.cells != nil {
+		p, err := d.cells.sides(ctx, Options{Threads: o.Threads})
+		d.oriented = p
+		return p, err
+	}
 	x := d.prepared.Cloud.Data
 	x.Weights = nil
 	o = Options{Threads: o.Threads}
@@ -121,7 +126,7 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	if err != nil {
 		return nil, err
 	}
-	g, err := d.describe(ctx, x, r, 1, o)
+	g, err := d.describeCharts(ctx, x, r, 1, o)
 	if err != nil {
 		return nil, err
 	}

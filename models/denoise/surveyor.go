@@ -160,5 +160,9 @@ func (s *surveyor) fit(k, without int) bool {
 func (d *Denoiser) reserveGeometry(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := core.NewFootprint(d.prepared.Method, d.prepared.Cloud.Data, o)
 	f.K = max(f.K, maxNeighbors)
-	return f.Reserve(d.prepared.Method, x, float64(x.N)*(2*float64(x.D)+8+6*orientNeighbors)+f.N*chart.LineWidth+f.Workers())
+	oriented := x.N
+	if d.cells != nil {
+		oriented = d.cells.sample.N
+	}
+	return f.Reserve(d.prepared.Method, x, float64(x.N)*(2*float64(x.D)+8)+float64(oriented)*6*orientNeighbors+f.N*chart.LineWidth+f.Workers())
 }

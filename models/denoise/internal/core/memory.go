@@ -73,6 +73,12 @@ func ReserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 	return f.Reserve(m, x, 2*f.N*f.D+f.N*(9+IndexWords+3)+f.Workers()+f.Kept)
 }
 
+// ReserveResult holds the rows that come out and what is said of them.
+func ReserveResult(m Method, x rows.Data) (*memory.Reservation, error) {
+	const row = 5 // words of a Row
+	return Footprint{}.Reserve(m, x, float64(x.N)*(float64(x.D)+row))
+}
+
 // Reserve holds what denoising rows takes: the rows that come out and what is said of them.
 func (d *Prepared) Reserve(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := NewFootprint(d.Method, d.Cloud.Data, o)

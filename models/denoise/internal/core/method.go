@@ -108,6 +108,9 @@ type Options struct {
 	// there are ten columns or more and at most four axes for five columns, AllColumns the columns
 	// themselves. It does not matter to Denoise.
 	Axes int
+	// CellRows is the number of rows of the cells that Fit cuts larger clouds into, 0 for 65,536. It does not matter
+	// to Denoise.
+	CellRows int
 }
 
 // AllColumns as the Axes of Options keeps all columns.

@@ -71,6 +71,47 @@ func hashOf(x, centre []float64, unit float64) (hash uint64) {
 	return hash
 }
 
+// key is the hash of a row.
+type key struct {
+	hash uint64
+	row  int
+}
+
+// Smallest lists the rows of positive weight with the least hashes, in their order and at most so many: a sample of the
+// distinct rows that does not depend on the order of x.
+func Smallest(x rows.Data, most int) []int {
+	var keys []key
+	limit := uint64(math.MaxUint64)
+	leave := func() {
+		slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row)) })
+		keys = slices.CompactFunc(keys, func(a, b key) bool { return a.hash == b.hash })
+		if len(keys) >= most {
+			keys, limit = keys[:most], keys[most-1].hash
+		}
+	}
+	for i := range x.N {
+		if h := Hash(x.Row(i)); h <= limit && x.Weight(i) > 0 {
+			if keys = append(keys, key{h, i}); len(keys) > 4*most {
+				leave()
+			}
+		}
+	}
+	leave()
+	list := make([]int, len(keys))
+	for k := range keys {
+		list[k] = keys[k].row
+	}
+	return list
+}
+
+// Hash is the same number for the same coordinates, and looks random otherwise.
+func Hash(x []float64) (hash uint64) {
+	for _, v := range x {
+		hash = Scattered(hash ^ math.Float64bits(v+0)) // -0 is 0
+	}
+	return hash
+}
+
 // Scattered is a number that looks random, for the same number always the same (G. L. Steele, D. Lea, C. H. Flood, Fast
 // splittable pseudorandom number generators, OOPSLA 2014).
 func Scattered(v uint64) uint64 {
