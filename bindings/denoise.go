@@ -30,6 +30,8 @@ type denoiserSettings struct {
 	Local  bool     `json:"local_width"`
 	// Axes is the number of principal axes, 0 to find it, -1 for all columns.
 	Axes int `json:"axes"`
+	// CellRows is the number of rows of the cells that larger clouds are cut into, 0 for the default.
+	CellRows int `json:"cell_rows"`
 	// Threads does not change the result.
 	Threads int `json:"threads"`
 }
@@ -66,7 +68,7 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 	if err != nil {
 		return nil, err
 	}
-	d, err := denoise.Fit(j.ctx, method, data, denoise.Options{Threads: threads(s.Threads), Axes: s.Axes, Progress: j.part()})
+	d, err := denoise.Fit(j.ctx, method, data, denoise.Options{Threads: threads(s.Threads), Axes: s.Axes, CellRows: s.CellRows, Progress: j.part()})
 	if err != nil {
 		return nil, err
 	}

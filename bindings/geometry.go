@@ -52,7 +52,7 @@ func (d *denoiser) describe(j *job, y scqm.Data, s geometrySettings, side denois
 	if err != nil {
 		return err
 	}
-	o := denoise.Options{Threads: threads(s.Threads), Average: s.Average, Share: s.Share, Progress: j.part()}
+	o := denoise.Options{Threads: threads(s.Threads), Average: s.Average, Share: s.Share, Progress: j.part(), Surface: true}
 	r, err := of.Denoise(j.ctx, y, o)
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ const (
 	IterationAt  = iota // completed iterations of a fit
 	CostAt              // the cost there; of denoising, the part that is done, from 0 to 1
 	SecondsAt           // time since the start of the fit; at the end, of the whole job
-	QuestionAt          // QuestionLoss, QuestionWeights, QuestionHessian, QuestionMinimum, QuestionSum or QuestionTasks
+	QuestionAt          // QuestionLoss, QuestionWeights, QuestionHessian, QuestionMinimum or QuestionSum
 	RowsAt              // rows of the question's arrays
 	ColumnsAt           // and columns
 	ValuesAt            // 1 where values are asked for

@@ -204,7 +204,7 @@ func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Se
 		return cli.Usagef("-o %s: a point cloud has three columns, these rows have %d; write .npy or .csv", f.output, y.Cols)
 	}
 	began := time.Now()
-	denoiser, result, failure := f.denoise(cmd, method, rows, cli.RowsOf(y.Matrix))
+	denoiser, result, failure := f.denoise(cmd, method, rows, y)
 	interrupted := result != nil && errors.Is(failure, context.Canceled)
 	if failure != nil && !(interrupted && f.partial) {
 		return failure
@@ -361,16 +361,16 @@ func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
 }
 
 // denoise runs under a progress bar where somebody can see it.
-func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x, y scqm.Data) (*denoise.Denoiser, *denoise.Result, error) {
-	fitting, denoising, end := f.watch(cmd)
+func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x scqm.Data, y table) (*denoise.Denoiser, *denoise.Result, error) {
+	fitting, denoising, end := f.watch(cmd, x.N)
 	defer end()
 	o := denoise.Options{Threads: f.threads, Average: f.average, Share: f.share, Axes: f.principalAxes(), Progress: fitting}
 	d, err := denoise.Fit(cmd.Context(), m, x, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	o.Progress = denoising
-	r, err := d.Denoise(cmd.Context(), y, o)
+	o.Progress, o.Surface = denoising, f.describes(y)
+	r, err := d.Denoise(cmd.Context(), cli.RowsOf(y.Matrix), o)
 	return d, r, err
 }
 
@@ -380,14 +380,14 @@ func (f *denoiseFlags) choosesNeighbors() bool {
 }
 
 // watch returns what reports the progress of the two parts of the work. With
-// the method auto, fitting is most of it.
-func (f *denoiseFlags) watch(cmd *cobra.Command) (fitting, denoising func(float64), end func()) {
+// the method auto, fitting is most of it, unless each cell is fitted when its rows are denoised.
+func (f *denoiseFlags) watch(cmd *cobra.Command, n int) (fitting, denoising func(float64), end func()) {
 	show, end := f.progress.Part(cmd)
 	if show == nil {
 		return nil, nil, end
 	}
 	split := 0.0
-	if f.choosesNeighbors() {
+	if f.choosesNeighbors() && n <= 4*denoise.CellRows {
 		split = 0.9
 	}
 	fitting = func(part float64) { show(split * part) }

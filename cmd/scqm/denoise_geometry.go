@@ -65,6 +65,17 @@ type surface struct {
 	stale bool // the normals replace those of the file
 }
 
+// stale tells whether a point cloud brings normals that its output would have as well.
+func (f *denoiseFlags) stale(y table) bool {
+	return y.cloud != nil && f.latent == y.Cols-1 && y.cloud.SameFormat(f.output) && y.cloud.Normals() != nil
+}
+
+// describes tells whether something that was asked for needs the surface.
+func (f *denoiseFlags) describes(y table) bool {
+	g := f.geometry
+	return !f.partial && (g.normals || g.curvature || g.dropping() || f.report || f.stale(y))
+}
+
 // describe describes the surface where something that was asked for needs it; else
 // it returns nil.
 func (f *denoiseFlags) describe(cmd *cobra.Command, d *denoise.Denoiser, y table, r *denoise.Result) (*surface, error) {
@@ -79,14 +90,14 @@ func (f *denoiseFlags) describe(cmd *cobra.Command, d *denoise.Denoiser, y table
 	} else if y.cloud != nil && f.latent == y.Cols-1 {
 		side.Like = y.cloud.Normals()
 	}
-	s.stale = y.cloud != nil && f.latent == y.Cols-1 && y.cloud.SameFormat(f.output) && y.cloud.Normals() != nil
+	s.stale = f.stale(y)
 	if g.normals && f.latent != y.Cols-1 {
 		return nil, cli.Usagef("--normals: a surface of dimension %d has no normal vector in rows of %d columns; want -d %d", f.latent, y.Cols, y.Cols-1)
 	}
 	if g.viewpoint != "" && len(side.Viewpoint) != y.Cols {
 		return nil, cli.Usagef("--viewpoint: %d numbers, the rows have %d columns", len(side.Viewpoint), y.Cols)
 	}
-	if f.partial || !(g.normals || g.curvature || g.dropping() || f.report || s.stale) {
+	if !f.describes(y) {
 		return nil, nil
 	}
 	if g.drop != "" && g.drop != tukeyLimit {

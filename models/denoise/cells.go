@@ -37,8 +37,9 @@ const (
 
 // Cell is a box of space, Lo <= x < Hi. Its rows are denoised by those within Halo of it.
 type Cell struct {
-	Lo, Hi []float64
-	Halo   float64
+	Lo   []float64 `json:"lo"`
+	Hi   []float64 `json:"hi"`
+	Halo float64   `json:"halo"`
 }
 
 // holds tells whether a row is within a distance of the cell, in every column.
@@ -65,60 +66,64 @@ func (c *Cell) rows(x rows.Data, halo float64, threads int) []int {
 	return slices.Concat(parts...)
 }
 
-// Partition cuts space into cells for a method fitted to n rows, by planes at right angles to the axes (J. L. Bentley 1975).
-// The sample is rows of those with the least [Hash]. The method comes back with a dimension, where that is to be
-// chosen by the rows.
+// Partition cuts space into cells for a method fitted to n rows, by planes at right angles to the axes (J. L. Bentley 1975);
+// there is one cell where Fit would not cut them. The sample is the [SampleRows] rows of the least [Hash]. The method comes
+// back with a dimension, where that is to be chosen by the rows.
 func Partition(ctx context.Context, m Method, sample rows.Data, n int, o Options) (Method, []Cell, error) {
 	p := partition{sample: sample, part: float64(sample.N) / float64(n), near: make([]int, sample.N)}
-	p.perCell = p.part * float64(cmp.Or(o.CellRows, CellRows))
-	if chooses(m) {
-		d, err := fitWhole(ctx, m, sample, Options{Threads: o.Threads, Axes: o.Axes})
-		if err != nil {
-			return nil, nil, err
-		}
-		r, err := d.denoise(ctx, sample, Options{Threads: o.Threads})
-		if err != nil {
-			return nil, nil, err
-		}
-		for i, row := range r.Rows {
-			p.near[i] = row.Neighbors
-		}
-		if s, ok := m.(SelectDimension); ok {
-			if m, err = withLatent(s.Of, d.Latent()); err != nil {
-				return nil, nil, err
-			}
-		}
+	all := Cell{Lo: make([]float64, sample.D), Hi: make([]float64, sample.D)}
+	for j := range sample.D {
+		all.Lo[j], all.Hi[j] = -math.MaxFloat64, math.MaxFloat64
 	}
-	k, err := m.Size(n, sample.D)
+	if !wantsCells(m, rows.Data{N: n, D: sample.D}, o) {
+		return m, []Cell{all}, nil
+	}
+	m, k, err := p.look(ctx, m, n, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	if auto, ok := m.(Auto); ok {
-		k = max(k, auto.Neighbors)
-	}
+	p.perCell = p.part * float64(cmp.Or(o.CellRows, CellRows))
 	p.ball = min(max(int(math.Ceil(p.part*float64(max(haloRows, k)))), 2), sample.N-1)
 	list := make([]int, sample.N)
 	for i := range list {
 		list[i] = i
 	}
 	p.index = lookup.NewIndex(sample.X, sample.D, list)
-	all := Cell{Lo: make([]float64, sample.D), Hi: make([]float64, sample.D)}
-	for j := range sample.D {
-		all.Lo[j], all.Hi[j] = math.Inf(-1), math.Inf(1)
-	}
 	p.divide(all, list)
 	return m, p.cells, nil
 }
 
-// chooses tells whether a method chooses the dimension, or charts without a bound.
-func chooses(m Method) bool {
-	switch m := m.(type) {
-	case Auto:
-		return m.Neighbors == 0
-	case SelectDimension:
-		return true
+// look finds the dimension and the size of charts of the sample, where these are to be chosen, and the number of neighbours.
+func (p *partition) look(ctx context.Context, m Method, n int, o Options) (Method, int, error) {
+	of := m
+	s, open := m.(SelectDimension)
+	if open {
+		of = s.Of
 	}
-	return false
+	charts, ok := of.(Auto)
+	sized := ok && charts.Neighbors == 0
+	if open || sized {
+		d, err := fitWhole(ctx, m, p.sample, Options{Threads: o.Threads, Axes: o.Axes})
+		if err != nil {
+			return nil, 0, err
+		}
+		if open {
+			if m, err = withLatent(s.Of, d.Latent()); err != nil {
+				return nil, 0, err
+			}
+		}
+		if sized {
+			r, err := d.denoise(ctx, p.sample, Options{Threads: o.Threads})
+			if err != nil {
+				return nil, 0, err
+			}
+			for i, row := range r.Rows {
+				p.near[i] = row.Neighbors
+			}
+		}
+	}
+	k, err := m.Size(n, p.sample.D)
+	return m, max(k, charts.Neighbors), err
 }
 
 // Hash is the same number for the same coordinates, and looks random otherwise.
@@ -308,12 +313,21 @@ func (c *cells) denoise(ctx context.Context, x rows.Data, o Options) (*Result, e
 	}
 	defer held.Release()
 	r := &Result{X: slices.Clone(x.X), Rows: make([]Row, x.N)}
+	var g *Geometry
+	if o.Surface {
+		g = c.middle.newGeometry(x)
+		r.Surface = g
+	}
 	inside := o
 	inside.Progress = nil
-	err = c.each(ctx, x, o, func(d *Denoiser, _ int, list []int) error {
-		some, err := d.denoise(ctx, x.Select(list), inside)
+	err = c.each(ctx, x, o, func(d *Denoiser, k int, list []int) error {
+		own := x.Select(list)
+		some, err := d.denoise(ctx, own, inside)
 		if some == nil {
 			return err
+		}
+		if err == nil && g != nil {
+			err = c.describeSome(ctx, g, d, k, list, own, some, 1, inside)
 		}
 		scatter(r.X, some.X, list, x.D)
 		for j, i := range list {
@@ -351,20 +365,25 @@ func (c *cells) describe(ctx context.Context, g *Geometry, x rows.Data, r *Resul
 		for _, i := range list {
 			some.Rows = append(some.Rows, r.Rows[i])
 		}
-		part, err := d.describe(ctx, x.Select(list), some, unit, inside)
-		if err != nil {
-			return err
-		}
-		scatter(g.Curvature, part.Curvature, list, 1)
-		scatter(g.Error, part.Error, list, 1)
-		scatter(g.Score, part.Score, list, 1)
-		if g.Normals == nil || part.Normals == nil {
-			return nil
-		}
-		scatter(g.Normals, part.Normals, list, x.D)
-		scatter(g.Principal, part.Principal, list, x.D-1)
-		return c.tell(ctx, d, k, inside)
+		return c.describeSome(ctx, g, d, k, list, x.Select(list), some, unit, inside)
 	})
+}
+
+// describeSome describes the surface at rows x of cell k, which become those of a list in g.
+func (c *cells) describeSome(ctx context.Context, g *Geometry, d *Denoiser, k int, list []int, x rows.Data, r *Result, unit float64, o Options) error {
+	part, err := d.describe(ctx, x, r, unit, o)
+	if err != nil {
+		return err
+	}
+	scatter(g.Curvature, part.Curvature, list, 1)
+	scatter(g.Error, part.Error, list, 1)
+	scatter(g.Score, part.Score, list, 1)
+	if g.Normals == nil || part.Normals == nil {
+		return nil
+	}
+	scatter(g.Normals, part.Normals, list, x.D)
+	scatter(g.Principal, part.Principal, list, x.D-1)
+	return c.tell(ctx, d, k, o)
 }
 
 // tell finds the normals of the sample in a cell.

@@ -96,7 +96,10 @@ func TestNormalsOfCellsAgree(t *testing.T) {
 			for i := range x.X {
 				x.X[i] *= 0x1p-200 // another unit
 			}
-			d, r := inCells(t, classic.LPCA{Latent: 2}, x, x, Options{CellRows: cellSize})
+			d, r := inCells(t, classic.LPCA{Latent: 2}, x, x, Options{CellRows: cellSize, Surface: true})
+			if r.Surface == nil {
+				t.Error("the surface was not found with the rows")
+			}
 			g, err := d.Geometry(context.Background(), x, r, side, Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -77,9 +77,11 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 		return nil, err
 	}
 	defer held.Release()
-	g, err := d.describe(ctx, x, r, d.unit, o)
-	if err != nil {
-		return nil, err
+	g, ok := r.Surface.(*Geometry)
+	if r.Surface = nil; !ok {
+		if g, err = d.describe(ctx, x, r, d.unit, o); err != nil {
+			return nil, err
+		}
 	}
 	g.rescale(d.unit)
 	if g.Normals != nil {
@@ -96,13 +98,18 @@ func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit fl
 	return d.describeCharts(ctx, x, r, unit, o)
 }
 
+func (d *Denoiser) newGeometry(x rows.Data) *Geometry {
+	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
+	if latent := core.LatentOf(d.prepared.Method); latent == d.columns()-1 {
+		g.Normals, g.Principal = make([]float64, x.N*x.D), make([]float64, x.N*latent)
+	}
+	return g
+}
+
 // describeCharts describes the surface in the coordinates of the charts.
 func (d *Denoiser) describeCharts(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
 	latent := core.LatentOf(d.prepared.Method)
-	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
-	if latent == d.columns()-1 {
-		g.Normals, g.Principal = make([]float64, x.N*x.D), make([]float64, x.N*latent)
-	}
+	g := d.newGeometry(x)
 	if latent == x.D {
 		return g, nil // no direction to be off the surface in
 	}

@@ -228,6 +228,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     True
     """
 
+    # Rows of the cells of large clouds; 0 for the default.
+    _cell_rows = 0
+
     def __init__(
         self,
         n_components: int | str = 2,
@@ -561,6 +564,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             "d": self._dimension(),
             "n_neighbors": self._neighbors(),
             "axes": self._axes(),
+            "cell_rows": self._cell_rows,
             "threads": check_threads(self.n_threads),
         }
         values: dict[str, Any] = {
@@ -744,6 +748,25 @@ class _Fitted:
             )
             self.settings = self.settings | {"d": report["d"]}
             return job.kept(), report
+
+    def partition(self, total: int) -> dict[str, Any]:
+        """Cut space into cells for so many rows, of which these are a sample."""
+        matrix = None if self.loss is None else self.loss._matrix()
+        choice = None if self.loss is None else self.loss._choice()
+        with Job(self.X, matrix, answer=self._answer) as job:
+            job.start(
+                _core.bindings_StartPartition,
+                json.dumps(self.settings | {"loss": choice}),
+                address(self.X),
+                len(self.X),
+                self.X.shape[1],
+                total,
+                address(matrix),
+            ).wait()
+            made: dict[str, Any] = json.loads(
+                call(_core.bindings_PartitionReport, job.number)
+            )
+        return made
 
     def denoise(
         self, kept: Kept, X: Array, options: dict[str, Any], verbose: bool

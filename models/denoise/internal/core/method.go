@@ -111,6 +111,8 @@ type Options struct {
 	// CellRows is the number of rows of the cells that Fit cuts larger clouds into, 0 for 65,536. It does not matter
 	// to Denoise.
 	CellRows int
+	// Surface says that the surface will be described at the rows: Denoise then finds in the same pass over cells what that takes.
+	Surface bool
 }
 
 // AllColumns as the Axes of Options keeps all columns.

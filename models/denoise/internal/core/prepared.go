@@ -44,6 +44,8 @@ type Result struct {
 	// where charts of their own take them, over up to 256 of the rows, and
 	// ShareMoved that of the same rows from where they were; 0 without Share.
 	ShareError, ShareMoved float64
+	// Surface is what Denoise has found of the surface already; it is for Geometry only, which takes it.
+	Surface any
 }
 
 // RowsAtATime is the number of rows that a goroutine takes at once.

@@ -1,0 +1,95 @@
+package lookup
+
+import "math"
+
+// Box is the points between lo and hi, D each, both included.
+type Box struct{ Lo, Hi []float64 }
+
+// NewBox contains nothing.
+func NewBox(D int) Box {
+	b := Box{Lo: make([]float64, D), Hi: make([]float64, D)}
+	for j := range D {
+		b.Lo[j], b.Hi[j] = math.Inf(1), math.Inf(-1)
+	}
+	return b
+}
+
+// Empty tells whether nothing has been included.
+func (b Box) Empty() bool { return b.Lo[0] > b.Hi[0] }
+
+// Include makes the box contain x.
+func (b Box) Include(x []float64) {
+	for j, v := range x {
+		b.Lo[j], b.Hi[j] = min(b.Lo[j], v), max(b.Hi[j], v)
+	}
+}
+
+// Join makes the box contain another.
+func (b Box) Join(other Box) {
+	if !other.Empty() {
+		b.Include(other.Lo)
+		b.Include(other.Hi)
+	}
+}
+
+// Widen moves all faces outwards.
+func (b Box) Widen(by float64) Box {
+	w := NewBox(len(b.Lo))
+	for j := range b.Lo {
+		w.Lo[j], w.Hi[j] = b.Lo[j]-by, b.Hi[j]+by
+	}
+	return w
+}
+
+// OpenTo moves faces that nothing in all is beyond of to infinity.
+func (b Box) OpenTo(all Box) {
+	for j := range b.Lo {
+		if b.Lo[j] <= all.Lo[j] {
+			b.Lo[j] = math.Inf(-1)
+		}
+		if b.Hi[j] >= all.Hi[j] {
+			b.Hi[j] = math.Inf(1)
+		}
+	}
+}
+
+// Contains tells whether x is between the faces.
+func (b Box) Contains(x []float64) bool {
+	for j, v := range x {
+		if v < b.Lo[j] || v > b.Hi[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// Meets tells whether the box has a point of another.
+func (b Box) Meets(other Box) bool {
+	for j := range b.Lo {
+		if b.Lo[j] > other.Hi[j] || b.Hi[j] < other.Lo[j] {
+			return false
+		}
+	}
+	return true
+}
+
+// Width is that of the widest side.
+func (b Box) Width() float64 {
+	var width float64
+	for j := range b.Lo {
+		width = max(width, b.Hi[j]-b.Lo[j])
+	}
+	return width
+}
+
+// gap is the square of the distance of x from the nearest face, 0 outside.
+func (b Box) gap(x []float64) float64 {
+	least := math.Inf(1)
+	for j, v := range x {
+		least = min(least, v-b.Lo[j], b.Hi[j]-v)
+	}
+	if !(least > 0) {
+		return 0
+	}
+	return least * least
+}
