@@ -88,13 +88,13 @@ def test_rows_have_the_bits_of_one_machine(
 def test_cells_have_the_bits_of_one_machine(
     client: Any, parameters: dict[str, Any]
 ) -> None:
-    large = cloud(1700)
+    large = cloud(2700)
     weights = np.arange(len(large)) % 3 + 0.0
     alone = scqm.ManifoldDenoiser(**parameters).fit(large, sample_weight=weights)
     want, told = alone.denoise(large[::-1])
     denoiser = ManifoldDenoiser(**parameters)
-    denoiser.fit(da.from_array(large, chunks=(900, 3)), sample_weight=weights)
-    rows, report = denoiser.denoise(da.from_array(large[::-1], chunks=(700, 3)))
+    denoiser.fit(da.from_array(large, chunks=(1400, 3)), sample_weight=weights)
+    rows, report = denoiser.denoise(da.from_array(large[::-1], chunks=(1100, 3)))
     assert np.array_equal(rows.compute(), want)
     for name in ABOUT:
         found = getattr(report, name).compute()

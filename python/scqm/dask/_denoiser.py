@@ -1,8 +1,8 @@
 """The estimator that denoises rows that Dask holds.
 
-Up to four times as many rows as a cell has go to one worker. More are cut into cells, as
-the library cuts them in memory: each cell with a halo of rows around it is a cloud of
-its own, and one task denoises the rows in it.
+Up to four times as many rows as a cell has go to one worker. More are cut into cells,
+as the library cuts them in memory: each cell with a halo of rows around it is a cloud
+of its own, and one task denoises the rows in it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
 
     Notes
     -----
-    The workers hold the rows fitted as long as the estimator lives, which has no pickle.
+    The workers hold the rows fitted as long as the estimator lives; it has no pickle.
     Cells are fitted where rows in them are denoised; the attributes are those of the
     cell in the middle. Methods that look at all rows ("kde" with a fixed width, "mfit",
     "pca") and rows of 30 columns or more are not cut: one worker has all rows.
@@ -186,7 +186,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             samples = [client.submit(_smallest, piece, pure=False) for piece in pieces]
             made = client.submit(_partition, alone, samples, pure=False).result()
             cells = made["cells"]
-            alone.n_components, alone._cell_rows = made["d"], WHOLE
+            alone._cell_rows = WHOLE
+            if made["d"] > 0:
+                alone.n_components = made["d"]
         self.n_cells_ = max(len(cells), 1)
         fitted = _Cells(client, alone, cells)
         fitted.take(pieces)
@@ -347,7 +349,7 @@ class _Cells:
         if not self.cells:
             wait(self.model)
             # Where the fit is: elsewhere it would be done again.
-            there = list(self.client.who_has(self.model).values())[0]
+            there = next(iter(self.client.who_has(self.model).values()))
             return [
                 self.submit(
                     _moved, self.model, p, workers=there, allow_other_workers=True
@@ -404,7 +406,8 @@ def _smallest(piece: Piece) -> tuple[int, npt.NDArray[np.uint64], Array]:
         rows = contiguous(rows[weights > 0])
     hashes = np.empty(len(rows), np.uint64)
     if len(rows):
-        call(_core.bindings_Hashes, address(rows), *rows.shape, address(hashes))
+        n, D = rows.shape
+        call(_core.bindings_Hashes, address(rows), n, D, address(hashes))
     hashes, first = np.unique(hashes, return_index=True)
     return len(rows), hashes[:SAMPLE], rows[first[:SAMPLE]]
 
@@ -447,9 +450,7 @@ def _moved(model: InMemory, piece: Piece) -> Moved:
     return rows, np.column_stack([*columns, told.extrapolated, told.unchanged])
 
 
-def _moved_cell(
-    alone: InMemory, around: Piece, pieces: Sequence[Piece]
-) -> list[Moved]:
+def _moved_cell(alone: InMemory, around: Piece, pieces: Sequence[Piece]) -> list[Moved]:
     """Fit to the rows of a cell and denoise pieces."""
     sizes = [len(rows) for rows, _ in pieces]
     if not any(sizes):
