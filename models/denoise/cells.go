@@ -435,7 +435,5 @@ func (c *cells) sides(ctx context.Context, o Options) (*orientedPlaces, error) {
 	for i := range all {
 		all[i] = i
 	}
-	p := &orientedPlaces{normals: c.normals, index: lookup.NewIndex(c.places, c.sample.D, all)}
-	alignNormals(c.normals, c.places, c.sample.D, all, p.index)
-	return p, nil
+	return orientPlaces(c.normals, c.places, c.sample.D, all), nil
 }

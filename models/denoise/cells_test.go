@@ -121,6 +121,26 @@ func TestNormalsOfCellsAgree(t *testing.T) {
 	}
 }
 
+// TestRowsLeftHaveNoSide: outliers, which have no normal, do not turn those of the others inwards.
+func TestRowsLeftHaveNoSide(t *testing.T) {
+	x := cellSphere(0.01)
+	x.N, x.X = 1000, x.X[:3000]
+	for i := range 6 {
+		copy(x.X[3*i:3*i+3], []float64{0, 0, 0})
+		x.X[3*i+i/2] = float64(2*(i%2)-1) * 1.5
+	}
+	d, r := inCells(t, Auto{Latent: 2}, x, x, Options{})
+	g, err := d.Geometry(context.Background(), x, r, Orientation{}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 6; i < x.N; i++ {
+		if dense.Dot(g.Normals[3*i:3*i+3], x.Row(i)) < 0 {
+			t.Fatalf("the normal of row %d points inwards", i)
+		}
+	}
+}
+
 func TestCellsDenoiseOtherRows(t *testing.T) {
 	x := cellSphere(0.01)
 	x.Weights = make([]float64, x.N)

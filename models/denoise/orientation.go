@@ -130,10 +130,24 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	if err != nil {
 		return nil, err
 	}
-	p := &orientedPlaces{normals: g.Normals, index: lookup.NewIndex(r.X, x.D, d.prepared.Cloud.Used)}
-	alignNormals(g.Normals, r.X, x.D, d.prepared.Cloud.Used, p.index)
-	d.oriented = p
-	return p, nil
+	d.oriented = orientPlaces(g.Normals, r.X, x.D, d.prepared.Cloud.Used)
+	return d.oriented, nil
+}
+
+// orientPlaces orients those of a list that have a normal: rows left where they are have none, and would be the outermost.
+func orientPlaces(normals, x []float64, D int, list []int) *orientedPlaces {
+	var some []int
+	for _, i := range list {
+		if n := normals[i*D : (i+1)*D]; dense.Dot(n, n) > 0 {
+			some = append(some, i)
+		}
+	}
+	if some == nil {
+		some = list
+	}
+	p := &orientedPlaces{normals: normals, index: lookup.NewIndex(x, D, some)}
+	alignNormals(normals, x, D, some, p.index)
+	return p
 }
 
 // turn is an edge between rows a < b that costs the more the more normals turn.
