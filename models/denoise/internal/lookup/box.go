@@ -32,41 +32,10 @@ func (b Box) Join(other Box) {
 	}
 }
 
-// Widen moves all faces outwards.
-func (b Box) Widen(by float64) Box {
-	w := NewBox(len(b.Lo))
-	for j := range b.Lo {
-		w.Lo[j], w.Hi[j] = b.Lo[j]-by, b.Hi[j]+by
-	}
-	return w
-}
-
-// OpenTo moves faces that nothing in all is beyond of to infinity.
-func (b Box) OpenTo(all Box) {
-	for j := range b.Lo {
-		if b.Lo[j] <= all.Lo[j] {
-			b.Lo[j] = math.Inf(-1)
-		}
-		if b.Hi[j] >= all.Hi[j] {
-			b.Hi[j] = math.Inf(1)
-		}
-	}
-}
-
 // Contains tells whether x is between the faces.
 func (b Box) Contains(x []float64) bool {
 	for j, v := range x {
 		if v < b.Lo[j] || v > b.Hi[j] {
-			return false
-		}
-	}
-	return true
-}
-
-// Meets tells whether the box has a point of another.
-func (b Box) Meets(other Box) bool {
-	for j := range b.Lo {
-		if b.Lo[j] > other.Hi[j] || b.Hi[j] < other.Lo[j] {
 			return false
 		}
 	}
@@ -80,16 +49,4 @@ func (b Box) Width() float64 {
 		width = max(width, b.Hi[j]-b.Lo[j])
 	}
 	return width
-}
-
-// gap is the square of the distance of x from the nearest face, 0 outside.
-func (b Box) gap(x []float64) float64 {
-	least := math.Inf(1)
-	for j, v := range x {
-		least = min(least, v-b.Lo[j], b.Hi[j]-v)
-	}
-	if !(least > 0) {
-		return 0
-	}
-	return least * least
 }
