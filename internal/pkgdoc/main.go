@@ -20,7 +20,7 @@ const module = "github.com/scqm/scqm"
 
 // packages are the folders with a page, in the order of a first visit.
 var packages = []string{
-	"models/scqm", "models/selection", "models/denoise", "models/mean", "models/residuals", "models/rows",
+	"models/scqm", "models/selection", "models/denoise", "models/denoise/classic", "models/mean", "models/residuals", "models/rows",
 	"framework", "framework/frameworktest", "manifolds", "losses", "solvers", "plugins",
 }
 
