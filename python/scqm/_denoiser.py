@@ -223,8 +223,10 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     ...     return ((rows - clean) ** 2).sum(axis=1).mean()
     >>> bool(error(denoiser.transform(X)) < 0.8 * error(X))
     True
-    >>> rows, report = denoiser.denoise([[0.0, 0.0, 1.5]])
-    >>> bool(abs(report.residual[0] - 0.5) < 0.1)  # the distance moved
+    >>> rows, report = denoiser.denoise([[0.0, 0.0, 1.2], [0.0, 0.0, 2.0]])
+    >>> bool(abs(report.residual[0] - 0.2) < 0.1)  # the distance moved
+    True
+    >>> bool(report.unchanged[1])  # which noise does not explain
     True
     """
 
