@@ -210,7 +210,8 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 	if p.method.LeastSquares || !p.inSpace() || !p.setting.noisy {
 		return nil, sheetPair{}, nil
 	}
-	for k := 2 * pilotRows * chart.Quadratics(p.method.Latent); k < min(p.n/2, mostSheets); k = int(growth * float64(k)) {
+	most := min(p.n/2, mostSheets)
+	for k := 2 * pilotRows * chart.Quadratics(p.method.Latent); k < most; k = int(growth * float64(k)) {
 		r, err := l.climb(k, plain)
 		if err != nil {
 			return nil, sheetPair{}, err
@@ -223,7 +224,7 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 			}
 		}
 		pair := p.findPair(far)
-		large := core.Median(reach) >= noiseReach
+		large := core.Median(reach) >= noiseReach || growth*float64(k) >= float64(most)
 		if math.Hypot(pair.half, pair.scale) > sheetGrowth*p.setting.Scale {
 			break // smaller charts see one
 		}
