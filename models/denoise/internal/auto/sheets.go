@@ -204,14 +204,14 @@ func (a *settings) findPair(far []float64) (best sheetPair) {
 	return sheetPair{best.half * h.unit, best.scale * h.unit, two - one, two - flat}
 }
 
-// findSheets looks whether charts of twice as many rows as the pilot takes, or of more, lie between two sheets. It
+// findSheets looks whether charts of twice as many rows as the pilot takes, or a third of all, or of more, lie between two sheets. It
 // returns these charts and how far from them the sheets are.
 func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, error) {
 	if p.method.LeastSquares || !p.inSpace() || !p.setting.noisy {
 		return nil, sheetPair{}, nil
 	}
 	most := min(p.n/2, mostSheets)
-	for k := 2 * pilotRows * chart.Quadratics(p.method.Latent); k < most; k = int(growth * float64(k)) {
+	for k := min(2*pilotRows*chart.Quadratics(p.method.Latent), p.n/3); k < most; k = int(growth * float64(k)) {
 		r, err := l.climb(k, plain)
 		if err != nil {
 			return nil, sheetPair{}, err
