@@ -59,7 +59,7 @@ var registry = []struct {
 	Description
 	construct func(Settings) (Method, error)
 }{
-	{Description{"auto", "quadratic regression in tangent planes, K and ridge chosen by estimated risk; recommended", []string{"Loss"}}, newAuto},
+	{Description{"auto", "quadratic regression in tangent planes, noise and K by place by estimated risk; recommended", []string{"Loss"}}, newAuto},
 	{Description{"scqm", "the robust quadratic model, fitted to the neighbours", []string{"Loss", "Ridge", "Passes"}},
 		func(s Settings) (Method, error) {
 			return classic.SCQM{Latent: s.Latent, Neighbors: s.Neighbors, Loss: s.Loss, LossFor: s.LossFor, Ridge: s.Ridge, Passes: s.Passes}, nil

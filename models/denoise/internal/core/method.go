@@ -73,11 +73,11 @@ type Row struct {
 	Neighbors int
 	Ridge     float64
 	// Extrapolated says that the row, as it came or denoised, is outside of the ball
-	// that its neighbours fill, or, with [Auto], further from the surface than the
-	// noise explains: the result rests on less than that of others.
+	// that its neighbours fill: the result rests on less than that of others.
 	Extrapolated bool
-	// Unchanged says that no surface was found, or that its point was so far
-	// from the neighbours that it cannot be meant: the row is as it came.
+	// Unchanged says that no surface was found, that its point was so far
+	// from the neighbours that it cannot be meant or further from the row than noise explains,
+	// or that staying has the lower risk: the row is as it came.
 	Unchanged bool
 	// Done says that the row was dealt with before an interruption.
 	Done bool
