@@ -96,8 +96,6 @@ type preparation struct {
 	charts *cloudCharts
 	// flat is the linear model where it is better.
 	flat *Flat
-	// sided says that some rows are on two sheets.
-	sided bool
 }
 
 // finish denoises once, chooses, and makes the charts of the choice, unless a linear model is better.
@@ -171,12 +169,10 @@ type places struct {
 	source *chart.Source
 }
 
-// layOut makes the source, for rows x.
-func (p *places) layOut(c *core.Cloud, x []float64) {
-	if p.source == nil && p.index != nil {
-		all := c.Data
-		all.X = x
-		p.source = chart.NewSource(all, p.y, p.trust)
+// layOut makes the source.
+func (p *places) layOut(c *core.Cloud) {
+	if p.source == nil {
+		p.source = chart.NewSource(c.Data, p.y, p.trust)
 	}
 }
 
@@ -204,7 +200,6 @@ type about struct {
 	scale     float64 // of the noise near by
 	neighbors int     // of its chart; 0 leaves the row as it is
 	sides     float64 // distance of the two sides from the surface between them, 0 for one sheet
-	first     int     // rung of the noise
 }
 
 // settingAt is the setting for the chart of a row.
@@ -265,7 +260,6 @@ type worker struct {
 	all   []float64
 	sum   []float64 // D
 	noise float64   // about the row
-
 }
 
 func newWorker(a *fit) *worker {
@@ -322,7 +316,7 @@ func (w *worker) MaxNoise() float64 {
 	return w.tune.Most * w.noise
 }
 
-// Project returns the mean of the feet of x on the charts, and what goes back to it.
+// Project writes the mean of the feet of x on the charts into dst.
 func (w *worker) Project(dst, x []float64) error {
 	if rows.Distance(x, w.last) == 0 {
 		copy(dst, w.foot)

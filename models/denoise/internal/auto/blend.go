@@ -86,8 +86,7 @@ func (w *worker) stored(row int) []float64 {
 // load takes the chart of a row for the chart at hand.
 func (w *worker) load(row int) bool { return w.chart.Load(w.stored(row)) }
 
-// findSites finds the sites of a row with a chart, the chart at hand: the rows with charts whose places are near its own, and on the side of the chart. Without
-// them, as places may be elsewhere, there are none.
+// findSites finds the sites of a row with a chart, the chart at hand: the rows with charts whose places are near its own, and on the side of the chart. There are none without charts.
 func (w *worker) findSites(own int) *sites {
 	if w.known == nil {
 		w.known = make([]sites, sitesKept)
@@ -185,7 +184,7 @@ func (s *sites) weigh(y []float64) {
 	floats.Scale(1/total, s.weights)
 }
 
-// blend writes the mean of the feet of x on the charts of the sitesinto dst.
+// blend writes the mean of the feet of x on the charts of the sites into dst.
 func (w *worker) blend(dst, x []float64) bool {
 	clear(w.sum)
 	_, inSpace := w.chart.(*chart.Space)

@@ -50,7 +50,7 @@ func (p *cloudCharts) each(list []int, work func(w *worker, k, i int)) error {
 	if p.workers == nil {
 		p.workers = make([]*worker, par.Threads(p.o.Threads))
 	}
-	p.places.layOut(p.cloud, p.cloud.X)
+	p.places.layOut(p.cloud)
 	order := p.nearby(list)
 	blocks := (len(list) + core.RowsAtATime - 1) / core.RowsAtATime
 	bar := core.Progress{Total: blocks}

@@ -2,7 +2,6 @@ package auto
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -37,7 +36,7 @@ const (
 	fewCounted = 5
 )
 
-// choose takes the number of rows of charts about every place, and the ridge of all.
+// choose takes the number of rows of charts about every place.
 func (p *preparation) choose() error {
 	s := p.setting
 	s.pilot, s.Ridge = false, 0
@@ -50,13 +49,12 @@ func (p *preparation) choose() error {
 		return err
 	}
 	c := &choice{ladder: l, p: p, s: s}
-	if err := c.climbAll(); err != nil || !slices.Contains(c.counted, true) {
+	if err := c.climbAll(); err != nil {
 		return err
 	}
-	for step := 0; step < noiseSteps && !p.sided && c.large(c.best); step++ {
+	for step := 0; step < noiseSteps && !p.charts.sided() && c.large(c.best); step++ {
 		c.takeNoise()
 	}
-	best := c.rungs[c.best]
 	if linear := p.method.linear; linear != nil {
 		if charts, better := c.linearBetter(); better {
 			p.takeLinear(charts)
@@ -64,7 +62,7 @@ func (p *preparation) choose() error {
 		}
 	}
 	places := c.settled()
-	c.s.neighbors = best.neighbors
+	c.s.neighbors = c.rungs[c.best].neighbors
 	p.setting = c.s
 	return p.charts.take(l, places)
 }
@@ -110,9 +108,6 @@ func (c *choice) climbAll() error {
 		}
 		if k == 0 {
 			c.count(r)
-		}
-		if !slices.Contains(c.counted, true) {
-			return nil // all rows are on two sheets
 		}
 		c.risk = append(c.risk, c.risks(r))
 		if k == 0 {
@@ -208,7 +203,7 @@ func (c *choice) count(r *rung) {
 	}
 }
 
-// risks are those of a rung, infinite where neighbourhoods are hardly larger than the noise.
+// risks are those of a rung, not a number at places that were not looked at.
 func (c *choice) risks(r *rung) []float64 {
 	out := make([]float64, len(c.rows))
 	for j, i := range c.rows {

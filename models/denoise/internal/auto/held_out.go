@@ -57,12 +57,12 @@ func (p *preparation) holdOut() error {
 // square.
 func (p *preparation) linearHolds() (gain float64, holds bool, err error) {
 	m, chosen := p.method, p.setting
-	m.Neighbors = chosen.neighbors
+	m.Neighbors, m.linear = chosen.neighbors, nil // which is the rival
 	again, err := newPreparation(m, p.n, p.D)
 	if err != nil {
 		return 0, false, err
 	}
-	held, err := p.charts.holdOut(again.settings, heldNoise(m.linear.Noise))
+	held, err := p.charts.holdOut(again.settings, heldNoise(p.method.linear.Noise))
 	if err != nil {
 		return 0, false, err
 	}
@@ -87,7 +87,7 @@ func (p *preparation) linearHolds() (gain float64, holds bool, err error) {
 	chance := likely * deviation / math.Sqrt(float64(len(difference)))
 	// Charts have to be better than the model of all rows for certain, and not by less, beyond chance, than that of the nearest
 	// rows is: these were judged by the rows themselves, as charts were, whose risk was found to be lower.
-	return mean, mean <= chance || mean+chance < asGood*(m.linear.Overall-m.linear.Risk), nil
+	return mean, mean <= chance || mean+chance < asGood*(p.method.linear.Overall-p.method.linear.Risk), nil
 }
 
 // heldCloud is a cloud in memory with noise added.

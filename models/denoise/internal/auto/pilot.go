@@ -173,7 +173,7 @@ func (p *preparation) pilot() error {
 	if err := p.takeNoise(l, firstRungs(noise, sizes, most), noise, sizes); err != nil {
 		return err
 	}
-	if !p.sided {
+	if !p.charts.sided() {
 		return p.advance(p.setting)
 	}
 	return p.chartSides()
@@ -256,7 +256,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		}
 		scales[j] = v
 		all = append(all, sizes[k][j])
-		places[j] = about{scale: v, first: k}
+		places[j].scale = v
 	}
 	size := core.Median(all)
 	if !(size > 0) {
@@ -277,7 +277,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		a.scale = min(max(a.scale, leastLocal*scale), mostLocal*scale)
 		least := math.Inf(1)
 		rises := 0
-		for k := a.first; k <= last && rises < 2 && noise[k][j] > 0; k++ {
+		for k := first[j]; k <= last && rises < 2 && noise[k][j] > 0; k++ {
 			v := noise[k][j]
 			rises++
 			risk := v*v + 2*a.scale*a.scale*influenceAt*functions/float64(l.rungs[k].neighbors)
@@ -290,8 +290,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	if err != nil {
 		return err
 	}
-	if r != nil {
-		p.sided = l.takeSheets(r, pair, places)
+	if r != nil && l.takeSheets(r, pair, places) {
 		p.charts.sheets = pair
 	}
 	return p.charts.take(l, places)

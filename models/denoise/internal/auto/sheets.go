@@ -238,6 +238,9 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 	return nil, sheetPair{}, nil
 }
 
+// sided tells whether some rows are on two sheets.
+func (a *fit) sided() bool { return a.sheets.half > 0 }
+
 // takeSheets gives places their sides where what charts see near by agrees with two sheets.
 func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool) {
 	want := pair.half*pair.half + pair.scale*pair.scale
