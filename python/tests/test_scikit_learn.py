@@ -49,6 +49,7 @@ def test_scqm(estimator: SCQM, check: Any) -> None:
     check(estimator)
 
 
+# scikit-learn has no types.
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [
         *(ManifoldDenoiser(d, method=method) for d in (1, 2) for method in METHODS),

@@ -17,8 +17,8 @@ import (
 // noise can tell go to their side.
 //
 // The noise and the number K of rows of a chart differ from place to place. The noise is that of the smallest charts that are larger than it.
-// K is that of the least risk by Stein's unbiased estimate, after the rows have been denoised once. A row stays where it is if the risk of
-// moving it is higher, or if it is further from the surface than noise explains.
+// K is that of the least risk by Stein's unbiased estimate, after the rows have been denoised once. A row that is further from the surface than noise
+// explains stays where it is.
 //
 // No result depends on the order of the rows.
 //
@@ -198,7 +198,7 @@ const chartNotes = 3
 // about is what is known about a row.
 type about struct {
 	scale     float64 // of the noise near by
-	neighbors int     // of its chart; 0 leaves the row as it is
+	neighbors int     // of its chart
 	sides     float64 // distance of the two sides from the surface between them, 0 for one sheet
 }
 
@@ -308,13 +308,8 @@ func (w *worker) Place(h *core.Neighborhood, about *core.Row) error {
 	return nil
 }
 
-// MaxNoise is the distance from the surface beyond which rows are left where they are. Noise that is uneven is less well known.
-func (w *worker) MaxNoise() float64 {
-	if w.setting.uneven {
-		return w.tune.Cut * w.noise
-	}
-	return w.tune.Most * w.noise
-}
+// MaxNoise is the distance from the surface beyond which rows are left where they are.
+func (w *worker) MaxNoise() float64 { return w.tune.Most * w.noise }
 
 // Project writes the mean of the feet of x on the charts into dst.
 func (w *worker) Project(dst, x []float64) error {

@@ -188,7 +188,7 @@ func (w *worker) chartInto(m *made, i int, of *setting) {
 	D, s := w.cloud.D, w.settingAt(i, *of)
 	foot, to := m.y[i*D:(i+1)*D], m.charts[i*w.width:(i+1)*w.width]
 	to[w.width-1] = noChart
-	if s.neighbors == 0 || !w.chartRow(foot, i, &s) {
+	if !w.chartRow(foot, i, &s) {
 		copy(foot, w.cloud.Row(i))
 		m.trust[i] = 1
 		return
@@ -206,7 +206,7 @@ func (w *worker) chartInto(m *made, i int, of *setting) {
 func (w *worker) follow(m *made, i, at int, of *setting) bool {
 	D, s := w.cloud.D, w.settingAt(i, *of)
 	stored := m.charts[at*w.width : (at+1)*w.width]
-	if s.neighbors == 0 || !(stored[w.width-1] >= 0) || stored[w.width-1] > farNoise*s.Scale || !w.chart.Load(stored) {
+	if !(stored[w.width-1] >= 0) || stored[w.width-1] > farNoise*s.Scale || !w.chart.Load(stored) {
 		return false
 	}
 	foot, x := m.y[i*D:(i+1)*D], w.cloud.Row(i)

@@ -9,8 +9,7 @@ import (
 )
 
 // The number of rows of the charts about a place is that of the least risk, as C. M. Stein estimates it: the square of the distance of a row from
-// its foot, and twice the variance of the noise times the divergence. It is averaged over places near each other. Where no number is better
-// than leaving rows as they are, they are left.
+// its foot, and twice the variance of the noise times the divergence. It is averaged over places near each other.
 
 const (
 	// minReach is the size of neighbourhoods, in units of the noise, below which they are too small.
@@ -234,9 +233,6 @@ func (c *choice) settled() []about {
 	for j, i := range c.rows {
 		list[j] = c.cloudCharts.about[i]
 		list[j].neighbors = c.rungs[c.at(j)].neighbors
-		if c.left(j) {
-			list[j].neighbors = 0
-		}
 	}
 	return list
 }
@@ -261,23 +257,6 @@ func (c *choice) at(j int) int {
 		}
 	}
 	return best
-}
-
-// left tells whether rows about place j are better left as they are.
-func (c *choice) left(j int) bool {
-	if !c.s.noisy {
-		return false
-	}
-	risk := c.risk[c.at(j)]
-	s := c.settingAt(c.rows[j], c.s)
-	var sum, n float64
-	for _, m := range c.near[j] {
-		if v := risk[m]; c.counted[m] && !math.IsNaN(v) {
-			sum += v
-			n++
-		}
-	}
-	return n >= fewCounted && sum/n > 2*c.p.q*s.Scale*s.Scale
 }
 
 // divergence is that of a foot across the surface by the influence of its row on it: charts follow their rows with their planes and weights as
