@@ -12,8 +12,8 @@ import (
 
 // The noise is that of the smallest charts that are larger than it. Charts of growing numbers of rows are made about up to [MostPlaces] rows,
 // and what they see is averaged over places near each other. Noise is the same for charts of all sizes; what a surface bends by, an edge or another
-// sheet grows with them. So the noise about a place is what the first charts there see whose size is [noiseReach] times that, less by the factor
-// by which it grows over the next two numbers of rows.
+// sheet grows with them. So the noise about a place is what the first charts there see whose size is [noiseReach] times that, less by the square of
+// the factor by which it grows over the next two numbers of rows: what charts of fewer rows than can be made would see.
 
 const (
 	// MostPlaces bounds the rows about which charts of several sizes are compared.
@@ -252,7 +252,8 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		v := noise[k][j]
 		if v > 0 {
 			v *= 1 + tooLow*math.Pow(v/sizes[k][j]/tooLowAt, 4)
-			v /= max(1, noise[up][j]/v/math.Sqrt(growthByChance))
+			grows := max(1, noise[up][j]/v/math.Sqrt(growthByChance))
+			v /= grows * grows
 		}
 		scales[j] = v
 		all = append(all, sizes[k][j])
