@@ -29,8 +29,6 @@ const (
 	tukeyEfficient = 21.95
 	// beyondPlanes and beyondReach tell the divergence beyond influences, see [setting.divergence].
 	beyondPlanes, beyondReach = 0.15, 4.2
-	// mostOwn is the influence of a row on its foot, in units of the median, from which on its chart follows it.
-	mostOwn = 3
 	// fewCounted is the number of places below which their risks tell nothing.
 	fewCounted = 5
 )
@@ -96,6 +94,7 @@ func (p *preparation) enough() int { return max(maxNeighbors, min(p.n/mostOf, mo
 
 // climbAll makes charts of growing numbers of rows while the risk of all falls.
 func (c *choice) climbAll() error {
+	c.count()
 	worse := 0
 	for k, size := range c.p.sizes() {
 		if k > 0 && size > c.p.enough() && c.large(c.best) {
@@ -104,9 +103,6 @@ func (c *choice) climbAll() error {
 		r, err := c.climb(size, c.s)
 		if err != nil {
 			return err
-		}
-		if k == 0 {
-			c.count(r)
 		}
 		c.risk = append(c.risk, c.risks(r))
 		if k == 0 {
@@ -180,18 +176,12 @@ func (c *choice) large(k int) bool {
 	return !c.s.noisy || core.Median(ratio) >= minReach
 }
 
-// count leaves out rows that the pilot finds far from every surface, or whose chart follows them.
-func (c *choice) count(r *rung) {
+// count leaves out rows that the pilot finds far from every surface.
+func (c *choice) count() {
 	c.counted = make([]bool, len(c.rows))
-	var owns []float64
-	for j := range c.rows {
-		if r.size[j] > 0 {
-			owns = append(owns, r.own[j])
-		}
-	}
-	most, n := mostOwn*core.Median(owns), 0
+	n := 0
 	for j, i := range c.rows {
-		if c.counted[j] = !c.s.noisy || r.own[j] <= most && c.cloudCharts.places.trust[i] > 0; c.counted[j] {
+		if c.counted[j] = !c.s.noisy || c.cloudCharts.places.trust[i] > 0; c.counted[j] {
 			n++
 		}
 	}

@@ -26,8 +26,8 @@ const (
 	nearPlaces = 40
 	// noiseReach is the size of a neighbourhood in units of the noise from which on its chart sees most of that.
 	noiseReach = 5.5
-	// localReach is that of single places, and mostRungs the number of rungs beyond the first that are looked at.
-	localReach, mostRungs = 3.5, 2
+	// mostRungs is the number of rungs beyond the first that are looked at.
+	mostRungs = 2
 	// pilotRidge is the ridge of charts whose ridge is not chosen, pilotRows the number of rows for each function up to which the pilot looks.
 	pilotRidge, pilotRows = 0.03, 10
 	// The noise in units of the size of a chart is too low by the part tooLow (noise/tooLowAt)^4, as seen in clouds
@@ -170,7 +170,7 @@ func (p *preparation) pilot() error {
 			break
 		}
 	}
-	if err := p.takeNoise(l, firstRungs(noise, sizes, most), noise, sizes); err != nil {
+	if err := p.takeNoise(l, firstRungs(noise, sizes), noise, sizes); err != nil {
 		return err
 	}
 	if !p.charts.sided() {
@@ -193,7 +193,7 @@ func settled(noise, sizes [][]float64) bool {
 	n := 0
 	for j := range noise[0] {
 		for k := range noise {
-			if sizes[k][j] >= localReach*noise[k][j] {
+			if sizes[k][j] >= noiseReach*noise[k][j] {
 				n++
 				break
 			}
@@ -202,20 +202,13 @@ func settled(noise, sizes [][]float64) bool {
 	return float64(n) >= settledPlaces*float64(len(noise[0]))
 }
 
-// firstRungs are the rungs at which places show their noise: the first whose size is enough, or from that of most places on nearly so.
-func firstRungs(noise, sizes [][]float64, most int) []int {
+// firstRungs are the rungs at which places show their noise: the first whose size is enough.
+func firstRungs(noise, sizes [][]float64) []int {
 	last := len(noise) - 1
-	if most < 0 {
-		most = last
-	}
 	first := make([]int, len(noise[0]))
 	for j := range first {
 		for first[j] < last {
-			reach, enough := sizes[first[j]][j]/noise[first[j]][j], noiseReach
-			if first[j] >= most {
-				enough = localReach
-			}
-			if reach >= enough {
+			if sizes[first[j]][j] >= noiseReach*noise[first[j]][j] {
 				break
 			}
 			first[j]++
