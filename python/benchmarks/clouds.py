@@ -191,7 +191,7 @@ def score(seed: int, index: int, options: Any) -> dict[str, Any]:
         found["A / best"] = error / min(raw, *(e for e, _ in fixed))
     if options.against:
         other, used = run(options.against, cloud)
-        found |= {"A / B": error / other, "CPU A / B": seconds / used}
+        found |= {"A / B": error / other, "CPU A / B": seconds / max(used, 0.01)}
     if options.peers and cloud.shape.d == 2 and cloud.points.shape[1] == 3:
         for project, scale in (("apss", 2), ("apss", 4), ("apss", 6), ("rimls", 4)):
             moved = meshlab(cloud.points, project, scale)

@@ -17,7 +17,7 @@ import (
 
 const (
 	// MostPlaces bounds the rows about which charts of several sizes are compared.
-	MostPlaces = 1500
+	MostPlaces = 800
 	// growth is the ratio of the numbers of rows of charts that are compared.
 	growth = 1.5
 	// rungWork bounds the number of rows in all charts of one size, of which there are at least fewestPlaces.
