@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/denoise/classic"
@@ -100,7 +101,7 @@ func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise
 		if settings.Loss, err = s.Loss.build(j, precision); err != nil {
 			return nil, err
 		}
-		if l, ok := settings.Loss.(framework.Dimensioned); ok && l.Dim() != columns {
+		if l, ok := settings.Loss.(rowloss.Dimensioned); ok && l.Dim() != columns {
 			return nil, fmt.Errorf("loss %s is for rows of length %d, not %d: %w", settings.Loss.Name(), l.Dim(), columns, framework.ErrInvalid)
 		}
 		s.Loss.learn(settings.Loss)
@@ -133,13 +134,13 @@ func DenoiserReport(number int64) (string, error) {
 			Axes       int                `json:"axes"`
 			GridEnd    string             `json:"grid_end"`
 			LossParams map[string]float64 `json:"loss_params,omitempty"`
-			Plugin     *framework.Program `json:"plugin,omitempty"`
+			Plugin     *rowloss.Program   `json:"plugin,omitempty"`
 		}{Method: d.Method().Name(), Note: d.note, Latent: d.Latent(), Axes: d.Axes(), GridEnd: d.grid.String()}
 		if d.settings.Loss != nil {
 			report.Plugin = d.settings.Loss.program
 		}
 		if m, ok := d.Method().(classic.SCQM); ok {
-			if p, ok := m.Loss.(framework.Parametric); ok {
+			if p, ok := m.Loss.(rowloss.Parametric); ok {
 				report.LossParams = p.Params()
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/plugins"
 	"github.com/scqm/scqm/plugins/pluginstest"
@@ -31,7 +31,7 @@ func FuzzLoadStartsNothing(f *testing.F) {
 		require.NoError(t, os.WriteFile(path, file, 0o600))
 		loadAndTransform(t, path, plugin)
 		named := *model
-		named.Meta.Loss = scqm.LossMeta{Name: loss, Plugin: &framework.Program{Name: name, SHA256: sha256, Params: params}}
+		named.Meta.Loss = scqm.LossMeta{Name: loss, Plugin: &rowloss.Program{Name: name, SHA256: sha256, Params: params}}
 		require.NoError(t, named.Save(path))
 		loadAndTransform(t, path, plugin)
 		require.Empty(t, caught())

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
@@ -52,7 +53,7 @@ type lossChoice struct {
 	Hessian   bool `json:"hessian"`
 	Separable bool `json:"separable"`
 
-	program *framework.Program // of a plugin, once it was started
+	program *rowloss.Program // of a plugin, once it was started
 }
 
 // buildFor makes the loss for a fit to rows, of which a default may depend on them.
@@ -121,7 +122,7 @@ func SetGuard(path string) (int64, error) {
 
 // learn holds later jobs, which only read, to the plugin that computes a loss.
 func (c *lossChoice) learn(l framework.Loss) {
-	e, ok := l.(framework.Identified)
+	e, ok := l.(rowloss.Identified)
 	if !ok || c.program != nil {
 		return
 	}
@@ -211,7 +212,7 @@ func (l pythonLoss) Evaluate(values, grad, r []float64, dim int) error {
 	return l.job.coalesce(&ask{question: QuestionLoss, rows: len(r) / dim, columns: dim, r: r, values: values, grad: grad})
 }
 
-// Callers implements [framework.HighLatency].
+// Callers implements [rowloss.HighLatency].
 func (pythonLoss) Callers() int { return pythonCallers }
 
 // pythonWeights is the part of a loss with a quadratic majorizer.

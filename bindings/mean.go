@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/mean"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -107,7 +108,7 @@ func MeanReport(number int64) (string, error) {
 			return "", err
 		}
 		params := map[string]float64{}
-		if l, ok := m.Loss.(framework.Parametric); ok {
+		if l, ok := m.Loss.(rowloss.Parametric); ok {
 			params = l.Params()
 		}
 		return encode(struct {

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -268,7 +269,7 @@ func StartLoss(number int64, loss string, precision, r uint64, rows, columns int
 			if err != nil {
 				return nil, err
 			}
-			if d, ok := l.(framework.Dimensioned); ok && d.Dim() != residuals.D {
+			if d, ok := l.(rowloss.Dimensioned); ok && d.Dim() != residuals.D {
 				return nil, fmt.Errorf("loss %s is for rows of length %d, not %d: %w", l.Name(), d.Dim(), residuals.D, framework.ErrInvalid)
 			}
 			return nil, l.Evaluate(to, slopes, residuals.X, residuals.D)

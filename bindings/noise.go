@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -59,7 +60,7 @@ func StartChoice(number int64, residuals uint64, rows, columns, d int64, parts u
 			}
 			r := choiceReport{Decided: c.Decided, Reason: c.Reason}
 			r.Loss.Name = c.Loss.Name()
-			if p, ok := c.Loss.(framework.Parametric); ok {
+			if p, ok := c.Loss.(rowloss.Parametric); ok {
 				r.Loss.Params = p.Params()
 			}
 			return r, nil

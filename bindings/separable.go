@@ -96,7 +96,7 @@ func (l pythonSeparable) differences(phi, d1, d2, r []float64) error {
 	return nil
 }
 
-// Err implements [framework.ErrReporter].
+// Err implements [rowloss.ErrReporter].
 func (l pythonSeparable) Err() error {
 	l.fault.mu.Lock()
 	defer l.fault.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // checkpointFormat is the version of a stored run. It changes with [storedRun].
-const checkpointFormat = 6
+const checkpointFormat = 7
 
 // DefaultCheckpointEvery is the default of [Checkpoint].Every.
 const DefaultCheckpointEvery = 10 * time.Second
@@ -71,9 +71,9 @@ type storedRun struct {
 	Iteration   int
 	Slow        int
 	Examined    int
-	ReassignDue float64
+	RelocateDue float64
 	Counts      Counts
-	Rows        int // of Counts
+	Part        float64 // of Counts
 	NonFinite   int
 	Elapsed     time.Duration
 	History     []Record
@@ -132,7 +132,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 		return err
 	}
 	var learned []byte
-	if p, ok := r.evaluator.problem.(Stateful); ok {
+	if p, ok := As[Stateful](r.evaluator.problem); ok {
 		var err error
 		if learned, err = p.MarshalState(); err != nil {
 			return fmt.Errorf("state of the problem: %w", err)
@@ -141,8 +141,8 @@ func (r *run) write(w io.Writer, ended ending) error {
 	c := r.options.Checkpoint
 	run := storedRun{
 		Program: c.program(), Solver: r.solver.Name(), Fingerprint: c.Fingerprint,
-		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, ReassignDue: r.reassignDue,
-		Counts: r.evaluator.counts, Rows: r.evaluator.counts.rows,
+		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, RelocateDue: r.relocateDue,
+		Counts: r.evaluator.counts, Part: r.evaluator.counts.part,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
 		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Problem: learned, Ended: ended, Successors: r.successors,
 	}
@@ -202,7 +202,7 @@ func (r *run) restoreRun(restorer Restorer, stored io.Reader) error {
 			return err
 		}
 	}
-	if p, ok := r.evaluator.problem.(Stateful); ok { // after what Resume computes
+	if p, ok := As[Stateful](r.evaluator.problem); ok { // after what Resume computes
 		if err := guard(func() error { return p.UnmarshalState(s.Problem) }); err != nil {
 			return fmt.Errorf("state of the problem: %w", err)
 		}
@@ -247,9 +247,9 @@ func (r *run) shaped(x Point) error {
 }
 
 func (r *run) take(s *storedRun, state State) {
-	r.state, r.iteration, r.slow, r.examined, r.reassignDue = state, s.Iteration, s.Slow, s.Examined, s.ReassignDue
+	r.state, r.iteration, r.slow, r.examined, r.relocateDue = state, s.Iteration, s.Slow, s.Examined, s.RelocateDue
 	r.evaluator.counts, r.evaluator.nonFinite = s.Counts, s.NonFinite
-	r.evaluator.counts.rows = s.Rows
+	r.evaluator.counts.part = s.Part
 	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint
 	r.lowest, r.bestGradient, r.leastGradient = s.Gradients.Lowest, s.Gradients.Best, s.Gradients.Least
 	r.before, r.successors = s.Elapsed, s.Successors

@@ -13,19 +13,17 @@ const maxNonFinite = 5
 
 // Counts says how much work a run has done.
 type Counts struct {
-	// Evaluations of the cost. Evaluations of single rows add up to whole
-	// ones.
+	// Evaluations of the cost. Evaluations in parts add up to whole ones.
 	Evaluations int
 	// Passes counts the work in evaluations of all residuals: a cost is one
-	// pass, a gradient is one more, a product with the Hessian is one, single rows
-	// count their share.
+	// pass, a gradient is one more, a product with the Hessian is one, parts of the
+	// residuals count their share.
 	Passes float64
 	// Hessians counts the products of second derivatives that a problem made.
 	// Those by differences of gradients count as the evaluations they take.
 	Hessians int
-	// rows is the number of rows evaluated singly that do not yet make up a
-	// whole evaluation.
-	rows int
+	// part is what was counted in parts of evaluations and does not yet make up a whole one.
+	part float64
 }
 
 // Evaluator is a problem under a budget: it counts, it ends the run when the
@@ -123,7 +121,7 @@ func (e *Evaluator) judgeCost(cost float64) (float64, error) {
 // the point evaluated last and the problem is a [Resumer], this costs one pass
 // instead of two and no evaluation.
 func (e *Evaluator) Gradient(grad, x Point) (float64, error) {
-	r, ok := e.problem.(Resumer)
+	r, ok := As[Resumer](e.problem)
 	if !ok || !e.lastValid || !e.last.Equal(x) {
 		return e.Evaluate(grad, x)
 	}
@@ -135,39 +133,6 @@ func (e *Evaluator) Gradient(grad, x Point) (float64, error) {
 	}
 	e.counts.Passes++
 	return e.lastCost, e.checkGradient(grad)
-}
-
-// RowSeparable returns the problem's capability to evaluate the rows of block
-// k one by one, if it has it.
-func (e *Evaluator) RowSeparable(k int) bool {
-	p, ok := e.problem.(RowSeparable)
-	return ok && p.SeparableRows(k)
-}
-
-// EvaluateRows evaluates single rows of a block for which RowSeparable holds;
-// see the interface of that name.
-func (e *Evaluator) EvaluateRows(costs, grad []float64, x Point, k int, rows []int) error {
-	n := e.blocks[k].Rows()
-	m := len(rows)
-	if rows == nil {
-		m = n
-	}
-	whole := (e.counts.rows + m) / n
-	if err := e.admit(whole); err != nil {
-		return err
-	}
-	if err := e.problem.(RowSeparable).EvaluateRows(costs, grad, x, k, rows); err != nil {
-		return e.failure(err)
-	}
-	e.lastValid = false
-	share := float64(m) / float64(n)
-	e.counts.Passes += share
-	if grad != nil {
-		e.counts.Passes += share
-	}
-	e.counts.Evaluations += whole
-	e.counts.rows += m - whole*n
-	return nil
 }
 
 // admit refuses work beyond the budget; more is the number of evaluations
@@ -218,10 +183,22 @@ func (e *Evaluator) checkGradient(grad Point) error {
 	return nil
 }
 
+// Stationarity returns the largest of the numbers by which the run is judged, at x.
+func (e *Evaluator) Stationarity(x Point) (float64, error) {
+	if err := e.admit(0); err != nil {
+		return math.Inf(1), err
+	}
+	s, err := e.stationarity(x)
+	if err != nil {
+		return math.Inf(1), e.failure(fmt.Errorf("stationarity: %w", err))
+	}
+	return worst(s), nil
+}
+
 // stationarity computes one number per block at x, outside of the budget.
 func (e *Evaluator) stationarity(x Point) ([]float64, error) {
 	s := make([]float64, len(e.blocks))
-	if c, ok := e.problem.(Certifier); ok {
+	if c, ok := As[Certifier](e.problem); ok {
 		e.lastValid = false
 		e.counts.Passes += 2
 		return s, c.Stationarity(s, x)

@@ -16,9 +16,9 @@ const (
 	// examined: at the first check that finds no more than 1e-4, then no more
 	// than 1e-6, 1e-8 and so on. It is also where the solver gets no further.
 	firstExamined, examinedEvery = 1e-4, 1e-2
-	// minGain is the relative decrease of the cost from which on a reassignment
-	// is worth more iterations.
-	minGain = 1e-6
+	// minGain and probeGain are the relative decreases of the cost from which on a
+	// relocation is worth more iterations, and a probe finds anything.
+	minGain, probeGain = 1e-6, 1e-8
 	// restDecrease is the decrease of the cost in an iteration, relative to the
 	// cost at the start, above which a run goes on whatever its gradient, unless
 	// the stationarity is at most noGradient.
@@ -108,7 +108,7 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	if r.options.FirstOrder {
 		return nothing, nil
 	}
-	if moved, err := r.reassign(); moved || err != nil {
+	if moved, err := r.relocate(); moved || err != nil {
 		return elsewhere, err
 	}
 	if !(worst(r.stationarity) <= firstExamined) {
@@ -118,6 +118,74 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 		decrease = 0
 	}
 	return r.probe(math.Max(probeGain*math.Abs(r.best), worthRestart*decrease))
+}
+
+// Explorer is a problem that can find lower costs beyond the reach of descent: at local minima
+// and saddles, on plateaus. latent.Explorer is one.
+type Explorer interface {
+	// Begin is called when a run begins: what the problem keeps of another one is void.
+	Begin(e *Evaluator)
+	// Explores reports whether there is anything to look for.
+	Explores(e *Evaluator) bool
+	// Relocate moves x, in place, to a point of lower cost, be it far away, and reports
+	// whether it did; else it leaves x alone.
+	Relocate(e *Evaluator, x Point) (moved bool, err error)
+	// Probe moves x, a point of small gradient, to a lower cost along directions of low
+	// curvature and returns by how much it is lower; 0 where it finds none, and x stays.
+	Probe(e *Evaluator, x Point) (gain float64, err error)
+}
+
+// relocateEvery is the least number of passes between two relocations while they find lower
+// costs: about as many as descent needs to follow. There are as many at least as the last one
+// took, so that relocations are at most half of the work.
+const relocateEvery = 20
+
+// relocate begins anew from a better place that an [Explorer] finds.
+func (r *run) relocate() (bool, error) {
+	p, ok := As[Explorer](r.evaluator.problem)
+	if r.relocateDue = 0; !ok {
+		return false, nil
+	}
+	x, before := r.bestPoint.Clone(), r.evaluator.counts.Passes
+	moved, err := p.Relocate(r.evaluator, x)
+	if !moved || err != nil {
+		return false, err
+	}
+	work := r.evaluator.counts.Passes - before
+	moved, err = r.restart(x, minGain*math.Abs(r.best))
+	if moved {
+		r.relocateDue = r.evaluator.counts.Passes + max(relocateEvery, work)
+	}
+	return moved, err
+}
+
+// relocateAgain relocates some time after the last relocation, where that found a lower
+// cost: rows follow each other, and it is not worth while to wait until the
+// solver is near a minimum that is left again.
+func (r *run) relocateAgain() (bool, error) {
+	if r.relocateDue == 0 || r.evaluator.counts.Passes < r.relocateDue {
+		return false, nil
+	}
+	return r.relocate()
+}
+
+// probe begins anew from a point that is lower by more than gain, if there is one
+// along the lowest curvatures, and tells of one that is lower by less.
+func (r *run) probe(gain float64) (finding, error) {
+	p, ok := As[Explorer](r.evaluator.problem)
+	if !ok {
+		return nothing, nil
+	}
+	x := r.bestPoint.Clone()
+	found, err := p.Probe(r.evaluator, x)
+	switch {
+	case err != nil || !(found > probeGain*math.Abs(r.best)):
+		return nothing, err
+	case !(found > gain):
+		return lower, nil
+	}
+	moved, err := r.restart(x, gain)
+	return pick(moved, elsewhere, nothing), err
 }
 
 // restart begins anew from x if its cost is lower than the best by more than
@@ -171,9 +239,10 @@ type Refuter interface {
 // point.
 func (r *run) stands(x Point) (bool, error) {
 	r.refutation = ""
-	for _, judge := range []any{r.evaluator.problem, r.state} {
-		p, ok := judge.(Refuter)
-		if !ok {
+	problem, _ := As[Refuter](r.evaluator.problem)
+	state, _ := r.state.(Refuter)
+	for _, p := range []Refuter{problem, state} {
+		if p == nil {
 			continue
 		}
 		r.evaluator.lastValid = false

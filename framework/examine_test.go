@@ -13,12 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/manifolds"
 )
 
 // terrace is x^2/2 + y^2/2 on a floor that falls by one where a reassignment moves
 // x by more than 100, three times.
 type terrace struct {
+	latent.Explorer
 	reassigned []float64 // norms of the points at which it was asked
 	reason     string
 }

@@ -24,7 +24,7 @@ type GaussNewton interface {
 
 // HasGaussNewton reports whether the problem offers [GaussNewton].
 func (e *Evaluator) HasGaussNewton() bool {
-	_, ok := e.problem.(GaussNewton)
+	_, ok := As[GaussNewton](e.problem)
 	return ok
 }
 
@@ -32,7 +32,7 @@ func (e *Evaluator) HasGaussNewton() bool {
 // errors.ErrUnsupported where the problem offers no such products. They count as
 // products with the Hessian do.
 func (e *Evaluator) GaussNewton(dst, x, v Point) error {
-	p, ok := e.problem.(GaussNewton)
+	p, ok := As[GaussNewton](e.problem)
 	if !ok {
 		return fmt.Errorf("framework: the problem offers no Gauss-Newton products: %w", errors.ErrUnsupported)
 	}

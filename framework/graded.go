@@ -28,7 +28,7 @@ type gradients struct{ Lowest, Best, Least float64 }
 // gradientNorm is the largest norm of a block's gradient at the iterate, where
 // the state tells it and the problem has no measure of its own.
 func (r *run) gradientNorm() (float64, bool) {
-	if _, own := r.evaluator.problem.(Certifier); own {
+	if _, own := As[Certifier](r.evaluator.problem); own {
 		return math.Inf(1), false
 	}
 	return r.plainGradientNorm()
@@ -46,7 +46,7 @@ func (r *run) plainGradientNorm() (float64, bool) {
 // gradientNorms are the norms of the blocks' gradients at the iterate, where the state
 // tells them and the problem has no measure of its own.
 func (r *run) gradientNorms() ([]float64, bool) {
-	if _, own := r.evaluator.problem.(Certifier); own {
+	if _, own := As[Certifier](r.evaluator.problem); own {
 		return nil, false
 	}
 	norms := r.blockNorms()
@@ -101,7 +101,7 @@ func (r *run) falls(gradient float64) bool {
 // fallsUnseen reports whether the gradient norm computed last is clearly below all
 // before although the decrease of the cost is lost in rounding.
 func (r *run) fallsUnseen(decrease, cost float64) bool {
-	_, own := r.evaluator.problem.(Certifier)
+	_, own := As[Certifier](r.evaluator.problem)
 	return !own && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
 }
 
@@ -133,18 +133,15 @@ func (r *run) examines() bool {
 	if r.options.FirstOrder {
 		return false
 	}
-	if _, ok := r.evaluator.problem.(Reassigner); ok {
-		return true
-	}
-	shape, ok := r.evaluator.ArrowheadShape()
-	return ok && shape.Probeable()
+	p, ok := As[Explorer](r.evaluator.problem)
+	return ok && p.Explores(r.evaluator)
 }
 
 // fallen is what a decrease of the cost is measured by: the cost, where the
 // problem has a measure of stationarity and so a cost of known zero, else what
 // it has fallen by since the start.
 func (r *run) fallen(before float64) float64 {
-	if _, own := r.evaluator.problem.(Certifier); own {
+	if _, own := As[Certifier](r.evaluator.problem); own {
 		return math.Abs(before)
 	}
 	return math.Abs(r.history[0].Cost - before)

@@ -17,7 +17,7 @@ type Preconditioner interface {
 // BuildPreconditioner prepares the problem's preconditioner at x and reports
 // whether there is one.
 func (e *Evaluator) BuildPreconditioner(x Point) (bool, error) {
-	p, ok := e.problem.(Preconditioner)
+	p, ok := As[Preconditioner](e.problem)
 	if !ok {
 		return false, nil
 	}
@@ -34,5 +34,6 @@ func (e *Evaluator) BuildPreconditioner(x Point) (bool, error) {
 
 // Precondition applies what BuildPreconditioner prepared last.
 func (e *Evaluator) Precondition(dst, v Point) {
-	e.problem.(Preconditioner).Precondition(dst, v)
+	p, _ := As[Preconditioner](e.problem)
+	p.Precondition(dst, v)
 }

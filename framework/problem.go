@@ -19,18 +19,6 @@ type Resumer interface {
 	Resume(grad Point) error
 }
 
-// RowSeparable is a problem whose cost, as a function of one block with all
-// others fixed, is a constant plus a sum of independent costs of the rows of
-// that block. Each row can then have a step size of its own.
-type RowSeparable interface {
-	// SeparableRows reports whether block k is of this kind.
-	SeparableRows(k int) bool
-	// EvaluateRows writes costs[i] and, where grad is not nil, row i of the
-	// Euclidean gradient with respect to block k, for every row i listed in
-	// rows; nil stands for all rows. Other entries are left alone.
-	EvaluateRows(costs, grad []float64, x Point, k int, rows []int) error
-}
-
 // Certifier is a problem with a measure of first-order stationarity of its
 // own, usually free of scale. Where it is missing, the norm of the Riemannian
 // gradient of each block serves.

@@ -33,10 +33,10 @@ type gradientDifferences struct{ euclidean, x, grad, step Point }
 // HasHessian reports whether the problem and all its manifolds have second
 // derivatives, so that Hessian makes no differences.
 func (e *Evaluator) HasHessian() bool {
-	if _, ok := e.problem.(IntrinsicHessian); ok {
+	if _, ok := As[IntrinsicHessian](e.problem); ok {
 		return true
 	}
-	if _, ok := e.problem.(TwiceDifferentiable); !ok {
+	if _, ok := As[TwiceDifferentiable](e.problem); !ok {
 		return false
 	}
 	for _, b := range e.blocks {
@@ -68,13 +68,14 @@ func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
 	}
 	e.lastValid = false
 	h := e.differences.euclidean
-	own, intrinsic := e.problem.(IntrinsicHessian)
+	own, intrinsic := As[IntrinsicHessian](e.problem)
+	twice, _ := As[TwiceDifferentiable](e.problem)
 	if intrinsic {
 		h = dst
 		if err := own.IntrinsicHessianProduct(h, x, v); err != nil {
 			return e.failure(fmt.Errorf("Hessian product: %w", err))
 		}
-	} else if err := e.problem.(TwiceDifferentiable).HessianProduct(h, x, v); err != nil {
+	} else if err := twice.HessianProduct(h, x, v); err != nil {
 		return e.failure(fmt.Errorf("Hessian product: %w", err))
 	}
 	e.counts.Hessians++

@@ -42,14 +42,14 @@ type Differentiable interface {
 // Differentiable reports whether a problem with kinks says that its cost has a
 // gradient there.
 func (e *Evaluator) Differentiable() bool {
-	p, ok := e.problem.(Differentiable)
+	p, ok := As[Differentiable](e.problem)
 	return ok && p.Differentiable()
 }
 
 // SmoothingScale returns that of the problem at x, 0 where it is not
 // [Smoothable]. It counts as one pass, or none where it is 0.
 func (e *Evaluator) SmoothingScale(x Point) (float64, error) {
-	p, ok := e.problem.(Smoothable)
+	p, ok := As[Smoothable](e.problem)
 	if !ok {
 		return 0, nil
 	}
@@ -71,5 +71,6 @@ func (e *Evaluator) SmoothingScale(x Point) (float64, error) {
 // calls it with eps > 0 calls it with 0 before control goes back to Solve.
 func (e *Evaluator) Smooth(eps float64) {
 	e.lastValid = false
-	e.problem.(Smoothable).Smooth(eps)
+	p, _ := As[Smoothable](e.problem)
+	p.Smooth(eps)
 }

@@ -75,9 +75,8 @@ type run struct {
 	stationarity []float64 // at the last check
 	slow         int       // iterations in a row without enough decrease
 	examined     int       // thresholds at which the run was examined, see conclude
-	reassignDue  float64   // passes from which on rows are reassigned again, 0 before a reassignment that moved rows and after one that did not
+	relocateDue  float64   // passes from which on a relocation is tried again, 0 before one that found a lower cost and after one that did not
 	refutation   string    // why the point judged last is no minimum, see Refuter
-	prober       *prober   // made at its first use
 
 	before     time.Duration // time spent by the runs that this one goes on with
 	stored     bool          // a checkpoint was made, at this iteration and time
@@ -93,7 +92,9 @@ func (r *run) elapsed() time.Duration { return r.before + r.options.Elapsed() }
 
 func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.evaluator = newEvaluator(ctx, p, r.options)
-	r.evaluator.SetMultipliers(nil) // those of another run
+	if p, ok := As[Explorer](p); ok {
+		p.Begin(r.evaluator)
+	}
 	x, err := r.checkStart(x0)
 	if err != nil {
 		return err
@@ -208,7 +209,7 @@ func (r *run) judge(before float64) (Status, bool, error) {
 		r.slow = 0
 		return 0, false, nil
 	}
-	switch moved, err := r.reassignAgain(); {
+	switch moved, err := r.relocateAgain(); {
 	case errors.Is(err, errStop):
 		return r.evaluator.stopped, true, nil
 	case moved || err != nil:

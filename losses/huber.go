@@ -40,7 +40,7 @@ type huber struct {
 	delta float64
 }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (l huber) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
 
 const (

@@ -34,7 +34,7 @@ func newHuberEntries(name string, delta float64) huberEntries {
 	return huberEntries{concave{separable{name, huberTerms(delta)}}, delta}
 }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (l huberEntries) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
 
 // huberTerms returns the Phi of the Huber loss of an entry.

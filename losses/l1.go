@@ -21,7 +21,7 @@ func (l l1) Smooth(eps float64) framework.Loss {
 	return concave{separable{l.name, smoothAbsolute(eps)}}
 }
 
-// ProjectDual implements [framework.SupportFunction]: |r|_1 is the largest g'r over
+// ProjectDual implements [rowloss.SupportFunction]: |r|_1 is the largest g'r over
 // |g_k| <= 1.
 func (l l1) ProjectDual(g []float64, _ int) {
 	for k, v := range g {

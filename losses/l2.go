@@ -25,7 +25,7 @@ func (l l2) Smooth(eps float64) framework.Loss {
 	}}
 }
 
-// ProjectDual implements [framework.SupportFunction]: |r| is the largest g'r over
+// ProjectDual implements [rowloss.SupportFunction]: |r| is the largest g'r over
 // |g| <= 1.
 func (l l2) ProjectDual(g []float64, dim int) {
 	for i := 0; i+dim <= len(g); i += dim {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -80,7 +81,7 @@ func hessian(t testing.TB, l framework.Loss, r, v []float64, dim int) []float64 
 func weights(t testing.TB, l framework.Loss, r []float64, dim int) []float64 {
 	t.Helper()
 	w := make([]float64, len(r))
-	if framework.StructureOf(l) == framework.StructureRadial {
+	if rowloss.StructureOf(l) == rowloss.StructureRadial {
 		w = w[:len(r)/dim]
 	}
 	require.NoError(t, l.(framework.Majorizer).Weights(w, r, dim))
@@ -190,20 +191,20 @@ func TestLossConformanceAtOtherScales(t *testing.T) {
 }
 
 func TestLossStructures(t *testing.T) {
-	want := map[string]framework.Structure{
-		"l1": framework.StructureSeparable, "l2": framework.StructureRadial, "squared_l2": framework.StructureRadial,
-		"lp": framework.StructureSeparable, "mahalanobis": framework.StructureQuadratic, "huber": framework.StructureRadial,
-		"huber_entries": framework.StructureSeparable,
+	want := map[string]rowloss.Structure{
+		"l1": rowloss.StructureSeparable, "l2": rowloss.StructureRadial, "squared_l2": rowloss.StructureRadial,
+		"lp": rowloss.StructureSeparable, "mahalanobis": rowloss.StructureQuadratic, "huber": rowloss.StructureRadial,
+		"huber_entries": rowloss.StructureSeparable,
 	}
 	for _, c := range builtIn(t, 3) {
-		assert.Equal(t, want[c.loss.Name()], framework.StructureOf(c.loss), c.loss.Name())
+		assert.Equal(t, want[c.loss.Name()], rowloss.StructureOf(c.loss), c.loss.Name())
 	}
-	assert.Equal(t, map[string]float64{"p": 1.3}, lp(t, 1.3).(framework.Parametric).Params())
-	assert.Equal(t, map[string]float64{"p": 3}, lp(t, 3).(framework.Parametric).Params())
-	assert.Equal(t, map[string]float64{"delta": 2}, huber(t, 2).(framework.Parametric).Params())
+	assert.Equal(t, map[string]float64{"p": 1.3}, lp(t, 1.3).(rowloss.Parametric).Params())
+	assert.Equal(t, map[string]float64{"p": 3}, lp(t, 3).(rowloss.Parametric).Params())
+	assert.Equal(t, map[string]float64{"delta": 2}, huber(t, 2).(rowloss.Parametric).Params())
 	smooth := lp(t, 1.3).(framework.Smoother).Smooth(0.1)
-	assert.Equal(t, map[string]float64{"p": 1.3}, smooth.(framework.Parametric).Params())
-	assert.Equal(t, 3, mahalanobis(t, precision(3)).(framework.Dimensioned).Dim())
+	assert.Equal(t, map[string]float64{"p": 1.3}, smooth.(rowloss.Parametric).Params())
+	assert.Equal(t, 3, mahalanobis(t, precision(3)).(rowloss.Dimensioned).Dim())
 }
 
 // TestLossLimits compares losses that are special cases of one another.
@@ -366,7 +367,7 @@ func TestLossDoesNotAllocate(t *testing.T) {
 		}
 		for _, l := range all {
 			w := grad
-			if framework.StructureOf(l) == framework.StructureRadial {
+			if rowloss.StructureOf(l) == rowloss.StructureRadial {
 				w = values
 			}
 			assert.Zero(t, testing.AllocsPerRun(100, func() { _ = l.Evaluate(values, grad, r, dim) }), name)

@@ -42,10 +42,10 @@ type lp struct {
 	p float64
 }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (l lp) Params() map[string]float64 { return map[string]float64{"p": l.p} }
 
-// LowerWeights implements [framework.Minorizer]: the tangent of |r|^p as a function of r^2 is the
+// LowerWeights implements [rowloss.Minorizer]: the tangent of |r|^p as a function of r^2 is the
 // parabola of weight p |r|^(p-2).
 func (l lp) LowerWeights(w, r []float64, dim int) error {
 	countRows(l.name, nil, w, r, dim)
@@ -62,7 +62,7 @@ type concaveLp struct {
 	p float64
 }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (l concaveLp) Params() map[string]float64 { return map[string]float64{"p": l.p} }
 
 // squareLp is the loss for p = 2.
@@ -97,13 +97,13 @@ func (l sumLp) Smooth(eps float64) framework.Loss {
 	return l.kinkedLp.Smooth(eps)
 }
 
-// ProjectDual implements [framework.SupportFunction].
+// ProjectDual implements [rowloss.SupportFunction].
 func (l sumLp) ProjectDual(g []float64, dim int) { l1{}.ProjectDual(g, dim) }
 
 // powerLp is the loss for 1 < p < 2.
 type powerLp struct{ kinkedLp }
 
-// Power implements [framework.PowerSum].
+// Power implements [rowloss.PowerSum].
 func (l powerLp) Power() float64 { return l.p }
 
 // blockLength is how many powers are computed at a time.

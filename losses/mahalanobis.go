@@ -170,7 +170,7 @@ type mahalanobis struct {
 // Name implements [framework.Loss].
 func (*mahalanobis) Name() string { return "mahalanobis" }
 
-// Dim implements [framework.Dimensioned].
+// Dim implements [rowloss.Dimensioned].
 func (l *mahalanobis) Dim() int { return l.m.Rows }
 
 // Matrix implements [framework.Quadratic].

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // ByEntry returns the form of a loss that is a sum over entries: a
@@ -45,7 +46,7 @@ func IgnoreMissing(l framework.Loss) (framework.Separable, error) {
 // ignoreMissing keeps those capabilities of a loss that depend on which it has.
 func ignoreMissing(l framework.Separable) framework.Separable {
 	base := observed{l}
-	if d, ok := l.(framework.HighLatency); ok {
+	if d, ok := l.(rowloss.HighLatency); ok {
 		return ignoreMissingFar(distant{base, d})
 	}
 	bound, hasBound := l.(framework.Majorizer)
@@ -75,7 +76,7 @@ func ignoreMissing(l framework.Separable) framework.Separable {
 // distant is an observed loss that another program computes.
 type distant struct {
 	observed
-	framework.HighLatency
+	rowloss.HighLatency
 }
 
 // ignoreMissingFar is ignoreMissing for those.
@@ -125,17 +126,17 @@ type observed struct{ l framework.Separable }
 // Name implements [framework.Loss].
 func (o observed) Name() string { return o.l.Name() }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (o observed) Params() map[string]float64 {
-	if l, ok := o.l.(framework.Parametric); ok {
+	if l, ok := o.l.(rowloss.Parametric); ok {
 		return l.Params()
 	}
 	return nil
 }
 
-// Err implements [framework.ErrReporter].
+// Err implements [rowloss.ErrReporter].
 func (o observed) Err() error {
-	if l, ok := o.l.(framework.ErrReporter); ok {
+	if l, ok := o.l.(rowloss.ErrReporter); ok {
 		return l.Err()
 	}
 	return nil
@@ -196,7 +197,7 @@ func (o observed) Evaluate(values, grad, r []float64, dim int) error {
 			}
 		}
 	})
-	if l, ok := o.l.(framework.ErrReporter); ok {
+	if l, ok := o.l.(rowloss.ErrReporter); ok {
 		return l.Err()
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // A support function is above g'r for every g in its ball and attains it at the
@@ -29,7 +30,7 @@ func TestSupportFunctions(t *testing.T) {
 	sum, err := Lp(1)
 	require.NoError(t, err)
 	for _, loss := range []framework.Loss{L1(), L2(), sum} {
-		ball := loss.(framework.SupportFunction)
+		ball := loss.(rowloss.SupportFunction)
 		r, g, grad, values := gauss(), gauss(), make([]float64, n*dim), make([]float64, n)
 		require.NoError(t, loss.Evaluate(values, grad, r, dim))
 		outside := slices.Clone(g)

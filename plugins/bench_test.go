@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
@@ -66,8 +67,8 @@ func BenchmarkFits(b *testing.B) {
 	for name, p := range powers(b) {
 		pairs[name] = [2]framework.Loss{plain, struct {
 			framework.Loss
-			framework.HighLatency
-		}{p.Loss(), p.Loss().(framework.HighLatency)}}
+			rowloss.HighLatency
+		}{p.Loss(), p.Loss().(rowloss.HighLatency)}}
 	}
 	for _, solver := range []string{"newton", "lbfgs"} {
 		chosen, err := solvers.ByName(solver)

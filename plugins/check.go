@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // Checked is what a check of a plugin found.
@@ -18,8 +18,8 @@ type Checked struct {
 	// Report holds the laws of frameworktest.CheckLoss and those of processes.
 	*frameworktest.Report
 	// Program identifies the plugin, Structure is that of the loss.
-	Program   framework.Program
-	Structure framework.Structure
+	Program   rowloss.Program
+	Structure rowloss.Structure
 	// Times are what a start and evaluations took.
 	Times []Time
 }
@@ -54,8 +54,8 @@ func Check(ctx context.Context, nameOrPath string, o Options) (*Checked, error) 
 		return nil, err
 	}
 	defer p.Close()
-	c := &Checked{Times: []Time{{"start", time.Since(begin)}}, Structure: framework.StructureOf(p.loss)}
-	c.Program = p.loss.(framework.Identified).Program()
+	c := &Checked{Times: []Time{{"start", time.Since(begin)}}, Structure: rowloss.StructureOf(p.loss)}
+	c.Program = p.loss.(rowloss.Identified).Program()
 	c.Report = frameworktest.CheckLoss(p.loss, frameworktest.LossOptions{NonConvex: p.NonConvex()})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("plugins: %s: check: %w", p.name, ctx.Err())

@@ -33,7 +33,7 @@ func (c second) HessianProduct(dst, r, v []float64, dim int) error {
 // Smooth implements [framework.Smoother].
 func (c smoother) Smooth(eps float64) framework.Loss { return c.l.plugin.compose(eps) }
 
-// Dim implements [framework.Dimensioned].
+// Dim implements [rowloss.Dimensioned].
 func (c onlyLength) Dim() int { return int(c.l.plugin.offer.Dim) }
 
 // compose makes the loss with what the plugin offers, or nil where its

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
@@ -109,7 +110,7 @@ func TestModelFilesNameTheirPlugin(t *testing.T) {
 	m, err := scqm.Load(path)
 	require.NoError(t, err)
 	require.NotNil(t, m.Meta.Loss.Plugin)
-	assert.Equal(t, p.Loss().(framework.Identified).Program(), *m.Meta.Loss.Plugin)
+	assert.Equal(t, p.Loss().(rowloss.Identified).Program(), *m.Meta.Loss.Plugin)
 	assert.Nil(t, m.Loss)
 	_, err = m.Project(t.Context(), x, 1)
 	assert.ErrorContains(t, err, `the loss plugin "huber" of the model is not loaded`)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // cauchy is c^2/2 log(1 + u/c^2): concave in u, not convex.
@@ -74,7 +75,7 @@ func TestFormsHaveParameters(t *testing.T) {
 	p := start(t, "cauchy", Options{Params: map[string]any{"c": "0.5"}})
 	assert.Equal(t, "7", p.Description().Version)
 	assert.True(t, p.NonConvex())
-	assert.Equal(t, framework.StructureRadial, framework.StructureOf(p.Loss()))
+	assert.Equal(t, rowloss.StructureRadial, rowloss.StructureOf(p.Loss()))
 	values := make([]float64, 1)
 	require.NoError(t, p.Loss().Evaluate(values, nil, []float64{3, 4}, 2))
 	assert.Equal(t, 0.125*math.Log(101), values[0])

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/plugins/internal/executable"
 )
 
@@ -381,7 +382,7 @@ func TestAPinnedPluginWorks(t *testing.T) {
 	require.NoError(t, err)
 	defer file.Close()
 	p := start(t, "builtin:l2", Options{SHA256: strings.ToUpper(file.SHA256)})
-	assert.Equal(t, file.SHA256, p.Loss().(framework.Identified).Program().SHA256)
+	assert.Equal(t, file.SHA256, p.Loss().(rowloss.Identified).Program().SHA256)
 }
 
 // host is a host that never closes its plugin: a test kills it.

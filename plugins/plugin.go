@@ -55,8 +55,8 @@ type Plugin struct {
 }
 
 // Loss returns the loss. It implements the optional interfaces of package
-// framework that the plugin declares, and framework.Parametric and
-// framework.Identified. It may be used from several goroutines until Close.
+// framework that the plugin declares, and rowloss.Parametric and
+// rowloss.Identified. It may be used from several goroutines until Close.
 func (p *Plugin) Loss() framework.Loss { return p.loss }
 
 // Description returns what the plugin says about itself.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 var builtins = []string{"l1", "l2", "squared_l2", "lp:1.3", "lp:3", "huber:0.7"}
@@ -34,7 +35,7 @@ func TestAPluginIsTheLossItServes(t *testing.T) {
 				assert.Equal(t, !bytes, p.SharedMemory())
 				l, want := p.Loss(), builtin(kind)
 				assert.Equal(t, want.Name(), l.Name())
-				assert.Equal(t, framework.StructureOf(want), framework.StructureOf(l))
+				assert.Equal(t, rowloss.StructureOf(want), rowloss.StructureOf(l))
 				for _, rows := range []int{1, 7, 3000} {
 					sameLoss(t, want, l, rows)
 				}
@@ -57,7 +58,7 @@ func sameLoss(t *testing.T, want, got framework.Loss, rows int) {
 	compare("gradients", rows*dim, func(l framework.Loss, dst []float64) error { return l.Evaluate(nil, dst, r, dim) })
 	if _, ok := want.(framework.Majorizer); ok {
 		n := rows * dim
-		if framework.StructureOf(want) == framework.StructureRadial {
+		if rowloss.StructureOf(want) == rowloss.StructureRadial {
 			n = rows
 		}
 		compare("weights", n, func(l framework.Loss, dst []float64) error {

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"math"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
 
@@ -31,22 +31,22 @@ func (l *remote) Evaluate(values, grad, r []float64, dim int) error {
 	return l.plugin.score(b)
 }
 
-// Callers implements [framework.HighLatency].
+// Callers implements [rowloss.HighLatency].
 func (l *remote) Callers() int { return callers }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (l *remote) Params() map[string]float64 { return numbers(l.plugin.params) }
 
-// Err implements [framework.ErrReporter].
+// Err implements [rowloss.ErrReporter].
 func (l *remote) Err() error { return l.plugin.lastFailure() }
 
-// Program implements [framework.Identified].
-func (l *remote) Program() framework.Program {
+// Program implements [rowloss.Identified].
+func (l *remote) Program() rowloss.Program {
 	text, err := json.Marshal(l.plugin.params)
 	if err != nil { // they came from JSON
 		text = nil
 	}
-	return framework.Program{
+	return rowloss.Program{
 		Name: l.plugin.description.Name, Version: l.plugin.description.Version,
 		SHA256: l.plugin.sha256, Params: string(text),
 	}

@@ -198,7 +198,7 @@ func (p Property) accepts(value any) error {
 	return nil
 }
 
-// numbers are the parameters that are numbers, for framework.Parametric.
+// numbers are the parameters that are numbers, for rowloss.Parametric.
 func numbers(params map[string]any) map[string]float64 {
 	n := map[string]float64{}
 	for name, value := range params {

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/shm"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
@@ -97,7 +98,7 @@ func offerOf(l framework.Loss) *protocol.ConfigureResponse {
 	case framework.Separable:
 		offer.Structure = protocol.Structure_STRUCTURE_SEPARABLE
 	}
-	if d, ok := l.(framework.Dimensioned); ok {
+	if d, ok := l.(rowloss.Dimensioned); ok {
 		offer.Dim = uint32(d.Dim())
 	}
 	if doc, ok := documentOf(l); ok {

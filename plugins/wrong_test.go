@@ -12,6 +12,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // wrong is the loss |r| with one flaw. It takes the name of the flaw.
@@ -258,9 +259,9 @@ func (k knob) Evaluate(values, grad, r []float64, dim int) error {
 
 func TestParametersReachTheLoss(t *testing.T) {
 	p := start(t, "knob", Options{Params: map[string]any{"c": "2.5", "N": 3}})
-	assert.Equal(t, map[string]float64{"c": 2.5, "N": 3}, p.Loss().(framework.Parametric).Params())
+	assert.Equal(t, map[string]float64{"c": 2.5, "N": 3}, p.Loss().(rowloss.Parametric).Params())
 	assert.Equal(t, map[string]any{"c": 2.5, "N": 3.0, "fast": false, "mode": "even"}, p.Params())
-	assert.JSONEq(t, `{"c": 2.5, "N": 3, "fast": false, "mode": "even"}`, p.Loss().(framework.Identified).Program().Params)
+	assert.JSONEq(t, `{"c": 2.5, "N": 3, "fast": false, "mode": "even"}`, p.Loss().(rowloss.Identified).Program().Params)
 	values := make([]float64, 1)
 	require.NoError(t, p.Loss().Evaluate(values, nil, []float64{1}, 1))
 	assert.Equal(t, 2.5+3+10, values[0])

@@ -1,10 +1,14 @@
 package solvers
 
-import "github.com/scqm/scqm/framework"
+import (
+	"github.com/scqm/scqm/framework"
+
+	"github.com/scqm/scqm/framework/latent"
+)
 
 // Alternating minimises over some blocks at a time, exactly where it can.
 //
-// On a framework.Sweeper it is an accelerated fixed-point iteration. A sweep
+// On a latent.Sweeper it is an accelerated fixed-point iteration. A sweep
 // from outer blocks y gives the cost F(y) at the best inner blocks, and the
 // image T(y) that minimises a majorizer; y <- T(y) alone lowers the cost but
 // slowly. Phase 1 is Nesterov's extrapolation with restarts,
@@ -18,7 +22,7 @@ import "github.com/scqm/scqm/framework"
 // In phase 1 that restarts the extrapolation; in phase 2 it returns to phase
 // 1, until the cost falls ten times more slowly than at the last change.
 //
-// On a framework.BlockMinimizer it minimises over every group of blocks in
+// On a latent.BlockMinimizer it minimises over every group of blocks in
 // turn, and takes a gradient step with Armijo backtracking, as [RGD] does, in
 // each block that is in no group. A problem with neither capability is refused
 // ([framework.UnsupportedError]).
@@ -109,10 +113,10 @@ func (a Alternating) withDefaults() Alternating {
 
 // Lacks implements [framework.Selective].
 func (Alternating) Lacks(p framework.Problem) string {
-	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
+	if s, ok := p.(latent.Sweeper); ok && len(s.OuterBlocks()) > 0 {
 		return ""
 	}
-	if b, ok := p.(framework.BlockMinimizer); ok && len(b.Groups()) > 0 {
+	if b, ok := p.(latent.BlockMinimizer); ok && len(b.Groups()) > 0 {
 		return ""
 	}
 	return "sweeps (Sweeper) or groups of blocks to minimise over (BlockMinimizer)"
@@ -123,7 +127,7 @@ func (a Alternating) Init(e *framework.Evaluator, x framework.Point) (framework.
 	if err := Supports(a, e.Problem()); err != nil {
 		return nil, err
 	}
-	if len(e.OuterBlocks()) > 0 {
+	if len(latent.OuterBlocks(e)) > 0 {
 		return beginSweeps(e, x)
 	}
 	return beginBlocks(e, x)
@@ -134,7 +138,7 @@ func (a Alternating) Init(e *framework.Evaluator, x framework.Point) (framework.
 func (a Alternating) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*AlternatingState)
-	if len(e.OuterBlocks()) > 0 {
+	if len(latent.OuterBlocks(e)) > 0 {
 		return a.stepSweep(e, s)
 	}
 	return a.stepBlocks(e, s)

@@ -1,6 +1,10 @@
 package solvers
 
-import "github.com/scqm/scqm/framework"
+import (
+	"github.com/scqm/scqm/framework"
+
+	"github.com/scqm/scqm/framework/latent"
+)
 
 func beginBlocks(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	state, err := RGD{}.Init(e, x)
@@ -26,7 +30,7 @@ func (a Alternating) stepBlocks(e *framework.Evaluator, s *AlternatingState) err
 	defer func() { s.Cost = d.Cost }()
 	grouped := make([]bool, len(s.X))
 	moved := false
-	for g, blocks := range e.Groups() {
+	for g, blocks := range latent.Groups(e) {
 		m, err := minimizeGroup(e, d, g, blocks)
 		if err != nil {
 			return err
@@ -64,7 +68,7 @@ func takenLike(steps [][]float64) [][]float64 {
 // minimizeGroup moves the blocks of one group and reports whether the cost
 // fell.
 func minimizeGroup(e *framework.Evaluator, d *RGDState, g int, blocks []int) (bool, error) {
-	cost, err := e.MinimizeGroup(d.trial, d.X, g)
+	cost, err := latent.MinimizeGroup(e, d.trial, d.X, g)
 	if err != nil || !(cost <= d.Cost) {
 		return false, err
 	}
@@ -79,7 +83,7 @@ func minimizeGroup(e *framework.Evaluator, d *RGDState, g int, blocks []int) (bo
 // descend takes one gradient step in a block, or one in each of its rows.
 func descend(e *framework.Evaluator, d *RGDState, k int) (bool, error) {
 	a := RGD{}.withDefaults()
-	if e.RowSeparable(k) {
+	if latent.SeparableRows(e, k) {
 		return a.moveRows(e, d, k)
 	}
 	return a.moveBlock(e, d, k)

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -38,7 +39,7 @@ func (m *Mixture) clear() {
 // push adds an outer point and its image, replacing the oldest where there are memory of them.
 func (m *Mixture) push(e *framework.Evaluator, x, image framework.Point, memory int) {
 	length := 0
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		length += len(image[k])
 	}
 	if len(m.Image) == length {
@@ -50,7 +51,7 @@ func (m *Mixture) push(e *framework.Evaluator, x, image framework.Point, memory 
 		m.Image, m.Residual = dense.Grow(m.Image, length), dense.Grow(m.Residual, length)
 	}
 	at := 0
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		to := at + len(image[k])
 		copy(m.Image[at:to], image[k])
 		floats.SubTo(m.Residual[at:to], image[k], x[k])
@@ -83,7 +84,7 @@ func (m *Mixture) mix(e *framework.Evaluator, dst, image framework.Point) bool {
 		return false
 	}
 	at := 0
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		to := at + len(image[k])
 		copy(dst[k], image[k])
 		for j, c := range m.coefficient {
@@ -100,7 +101,7 @@ func (m *Mixture) solve(e *framework.Evaluator, n int) bool {
 	clear(m.gram)
 	clear(m.coefficient)
 	at := 0
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		to := at + e.Blocks()[k].Size()
 		m.addBlock(n, at, to)
 		at = to

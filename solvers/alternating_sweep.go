@@ -7,12 +7,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 func beginSweeps(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	s := &AlternatingState{X: x}
 	s.prepare(e)
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		s.Image[k] = make([]float64, len(x[k]))
 		copy(s.trial[k], x[k])
 	}
@@ -21,7 +22,7 @@ func beginSweeps(e *framework.Evaluator, x framework.Point) (framework.State, er
 		return nil, err
 	}
 	s.accept(e, cost)
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		s.Last[k] = s.Last[k][:0] // there was no image before
 	}
 	return s, nil
@@ -37,7 +38,7 @@ func (s *AlternatingState) prepare(e *framework.Evaluator) {
 	if s.Image == nil {
 		s.Image, s.Last = make(framework.Point, len(blocks)), make(framework.Point, len(blocks))
 	}
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		s.trial[k] = make([]float64, len(s.next[k]))
 	}
 }
@@ -67,7 +68,7 @@ func (a Alternating) leap(e *framework.Evaluator, s *AlternatingState) (bool, er
 	if a.Plain || !a.extrapolate(e, s) {
 		return false, nil
 	}
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		if e.Blocks()[k].Restore(s.trial[k]) != nil {
 			s.forget()
 			return false, nil
@@ -98,7 +99,7 @@ func (a Alternating) extrapolate(e *framework.Evaluator, s *AlternatingState) bo
 	if beta == 0 {
 		return false
 	}
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		if len(s.Last[k]) != len(s.Image[k]) {
 			return false
 		}
@@ -145,7 +146,7 @@ func (s *AlternatingState) plainSweep(e *framework.Evaluator) error {
 // goTowardsImage writes the point at a fraction of the way from the outer blocks of X to their image into
 // trial, retracted to the manifolds.
 func (s *AlternatingState) goTowardsImage(e *framework.Evaluator, fraction float64) bool {
-	for _, k := range e.OuterBlocks() {
+	for _, k := range latent.OuterBlocks(e) {
 		if copy(s.trial[k], s.Image[k]); fraction == 1 {
 			continue
 		}
@@ -160,18 +161,18 @@ func (s *AlternatingState) goTowardsImage(e *framework.Evaluator, fraction float
 
 // sweep alternates once from the outer blocks of trial and the inner ones of X.
 func (s *AlternatingState) sweep(e *framework.Evaluator) (float64, error) {
-	outer := e.OuterBlocks()
+	outer := latent.OuterBlocks(e)
 	for k, b := range s.X {
 		if !slices.Contains(outer, k) {
 			s.trial[k] = b
 		}
 	}
-	return e.Sweep(s.next, s.trial)
+	return latent.Sweep(e, s.next, s.trial)
 }
 
 // accept makes the point just swept the iterate.
 func (s *AlternatingState) accept(e *framework.Evaluator, cost float64) {
-	outer := e.OuterBlocks()
+	outer := latent.OuterBlocks(e)
 	for k := range s.X {
 		if !slices.Contains(outer, k) {
 			s.X[k], s.next[k] = s.next[k], s.X[k]

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // Continuation minimises a cost with kinks through a sequence of smoothed costs; with Finish another method polishes the end, see
@@ -31,7 +32,7 @@ import (
 //
 // Where a polish does not end stationary and the cost is not differentiable, a second continuation follows, once.
 //
-// Rows are relocated ([framework.Reassigner]) before the polish.
+// Rows are relocated ([latent.Reassigner]) before the polish.
 //
 // Runs can be stored where the inner solver is a framework.Restorer.
 //
@@ -112,7 +113,7 @@ type ContinuationState struct {
 
 // Equivariant reports whether the inner solver is.
 func (a Continuation) Equivariant() bool {
-	e, ok := a.withDefaults().Inner.(framework.Equivariant)
+	e, ok := a.withDefaults().Inner.(latent.Equivariant)
 	return ok && e.Equivariant()
 }
 
@@ -158,7 +159,7 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 	if s.Plain {
 		e.Smooth(0)
 	}
-	e.SetMultipliers(s.Multipliers)
+	latent.SetMultipliers(e, s.Multipliers)
 	if v, ok := s.Inner.(framework.Resumable); ok {
 		if err := v.Resume(e); err != nil {
 			return err
@@ -303,7 +304,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	defer e.Smooth(0)
 	e.Smooth(s.Eps)
 	if s.Inner == nil {
-		e.SetMultipliers(nil) // those of a run before a reassignment
+		latent.SetMultipliers(e, nil) // those of a run before a reassignment
 		if err := a.begin(e, s, s.Eps, s.X); err != nil {
 			return err
 		}
@@ -345,12 +346,12 @@ func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationStat
 // touches reports whether the inner solver has reached a kink where the polish applies, and prepares the
 // polish.
 func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (bool, error) {
-	shape, fits := e.ArrowheadShape()
+	shape, fits := latent.ShapeOf(e)
 	if !fits || !a.Finishes(shape) {
 		return false, nil
 	}
 	x, cost := s.Inner.Iterate()
-	n, scale, err := e.DualScale(x)
+	n, scale, err := latent.DualScale(e, x)
 	if err != nil || n == 0 {
 		return false, err
 	}

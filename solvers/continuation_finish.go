@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // finishWork bounds the products of an iteration of the polish after solvers other than [Newton], whose
@@ -11,7 +12,7 @@ import (
 const finishWork = 1 << 27
 
 // Finishes reports whether [PrimalDual] may polish a problem of this shape.
-func (a Continuation) Finishes(shape framework.ArrowheadShape) bool {
+func (a Continuation) Finishes(shape latent.ArrowheadShape) bool {
 	if _, newton := a.Inner.(Newton); newton {
 		return a.Finish
 	}
@@ -73,7 +74,7 @@ func (a Continuation) shortens(e *framework.Evaluator, s *ContinuationState) boo
 	if newton || s.Eps == 0 || s.Finished || a.lastStage() <= shortStage {
 		return false
 	}
-	shape, fits := e.ArrowheadShape()
+	shape, fits := latent.ShapeOf(e)
 	return fits && a.Finishes(shape) && !e.Differentiable()
 }
 
@@ -107,7 +108,7 @@ func (a Continuation) reassign(e *framework.Evaluator, s *ContinuationState) (bo
 
 // beginFinish begins the polish, if the point is not stationary and the problem allows it.
 func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) (begun bool, err error) {
-	if shape, fits := e.ArrowheadShape(); fits && a.Finishes(shape) {
+	if shape, fits := latent.ShapeOf(e); fits && a.Finishes(shape) {
 		residual, err := e.Stationarity(s.X)
 		if err != nil {
 			return false, err
@@ -154,14 +155,14 @@ func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) 
 	if scale, err := e.SmoothingScale(x); err != nil || scale > 0 {
 		return false, err
 	}
-	if n, _, err := e.DualScale(x); err != nil || n > 0 {
+	if n, _, err := latent.DualScale(e, x); err != nil || n > 0 {
 		return false, err
 	}
 	s.X.CopyFrom(x)
 	s.Cost, s.Finish, s.Multipliers = cost, nil, nil
 	s.Eps, s.Stage, s.Iterations, s.Slow, s.Done, s.Finished, s.Again = 0, 0, 0, 0, false, false, false
 	s.Returns++
-	e.SetMultipliers(nil)
+	latent.SetMultipliers(e, nil)
 	return true, a.restartInner(e, s, s.X)
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // Newton takes over after slowIterations consecutive iterations with a relative decrease of at most
@@ -46,14 +47,14 @@ func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) e
 const handedWork = 1 << 26
 
 // HandsOver reports whether [Newton] may replace the inner solver on a problem of this shape.
-func (a Continuation) HandsOver(shape framework.ArrowheadShape) bool {
+func (a Continuation) HandsOver(shape latent.ArrowheadShape) bool {
 	_, newton := a.Inner.(Newton)
 	return a.Finish && !newton && shape.Outer*shape.Outer <= handedWork/shape.Inner()
 }
 
 // handsOver reports whether Newton may replace the inner solver.
 func (a Continuation) handsOver(e *framework.Evaluator) bool {
-	shape, fits := e.ArrowheadShape()
+	shape, fits := latent.ShapeOf(e)
 	return fits && a.HandsOver(shape)
 }
 

@@ -5,13 +5,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // The last stage of large systems is solved further than others, but not in trials.
 func TestLastStageOfLargeSystems(t *testing.T) {
 	state := func(outer, trial int, eps float64) *PrimalDualState {
-		return &PrimalDualState{Scale: 1, Eps: eps, Trial: trial, schur: &schur{ArrowheadShape: framework.ArrowheadShape{Outer: outer}}}
+		return &PrimalDualState{Scale: 1, Eps: eps, Trial: trial, schur: &schur{ArrowheadShape: latent.ArrowheadShape{Outer: outer}}}
 	}
 	assert.Equal(t, lastGain, state(100, 0, lastRounding).stageGain())
 	assert.Equal(t, stageGain, state(100, 0, 2*lastRounding).stageGain())

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // jet is a number with its derivatives of first and second order along n
@@ -72,6 +73,7 @@ func (a jet) inverseRoot() jet {
 // sumOfRows is f_0(y) + sum_i row(y, t_i, i) with all derivatives by jets. The
 // rows t_i are its last block.
 type sumOfRows struct {
+	latent.Explorer
 	blocks []framework.Block
 	// charts are y(v) of every outer block, nil for y + v.
 	charts []func(x []float64, v []jet) []jet
@@ -154,16 +156,16 @@ func (p *sumOfRows) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-func (p *sumOfRows) ArrowheadShape() (framework.ArrowheadShape, bool) {
+func (p *sumOfRows) ArrowheadShape() (latent.ArrowheadShape, bool) {
 	k, rows, d := p.inner()
 	n := 0
 	for _, b := range p.blocks[:k] {
 		n += b.Dim()
 	}
-	return framework.ArrowheadShape{Block: k, Outer: n, Rows: rows, Dim: d}, !p.tooBig
+	return latent.ArrowheadShape{Block: k, Outer: n, Rows: rows, Dim: d}, !p.tooBig
 }
 
-func (p *sumOfRows) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+func (p *sumOfRows) AssembleHessian(a *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	n, d, nd := a.Outer, a.Dim, a.Inner()
 	clear(a.OuterGrad)
 	clear(a.A)

@@ -4,10 +4,11 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // Newton is Newton's method with the inner rows eliminated, for problems with
-// second derivatives in the shape of an arrowhead ([framework.ArrowheadHessian]).
+// second derivatives in the shape of an arrowhead ([latent.ArrowheadHessian]).
 // With g, g_i, A, B_i, C_i from there, an iteration solves
 //
 //	S dy = -(g - sum_i B_i |C_i|^-1 g_i),   S = A - sum_i B_i |C_i|^-1 B_i',
@@ -18,7 +19,7 @@ import (
 // its size, which follows the ratio of actual to predicted decrease. Where S is
 // indefinite, its eigenvalues are replaced by their magnitudes too, so that
 // saddle points repel. After every move the rows take an inner step
-// ([framework.ArrowheadHessian.InnerStep]); the actual decrease is the
+// ([latent.ArrowheadHessian.InnerStep]); the actual decrease is the
 // one after that. A null space of S, as from transformations that
 // do not change the cost, is harmless.
 //
@@ -49,7 +50,7 @@ func (Newton) Name() string { return "newton" }
 
 // Lacks implements [framework.Selective].
 func (Newton) Lacks(p framework.Problem) string {
-	a, ok := p.(framework.ArrowheadHessian)
+	a, ok := p.(latent.ArrowheadHessian)
 	if !ok {
 		return "second derivatives in the shape of an arrowhead (ArrowheadHessian)"
 	}
@@ -74,7 +75,7 @@ func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State
 	if err := Supports(a, e.Problem()); err != nil {
 		return nil, err
 	}
-	shape, _ := e.ArrowheadShape()
+	shape, _ := latent.ShapeOf(e)
 	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2}
 	s.allocate(e, shape)
 	cost, err := s.assemble(e)
@@ -98,7 +99,7 @@ func (s *NewtonState) Resume(e *framework.Evaluator) error {
 	if err := Supports(Newton{}, e.Problem()); err != nil {
 		return err
 	}
-	shape, _ := e.ArrowheadShape()
+	shape, _ := latent.ShapeOf(e)
 	s.allocate(e, shape)
 	if !s.Assembled {
 		return nil

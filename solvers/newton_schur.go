@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -28,7 +28,7 @@ const minDiagonal = 1e-10
 //
 //	S = A - F F',   S outer = F f - g,   inner_i = -R_i (f_i + F_i' outer).
 type schur struct {
-	framework.ArrowheadShape
+	latent.ArrowheadShape
 	// flatness is the least eigenvalue of an inner Hessian, relative to the largest
 	// magnitude, to which smaller ones are raised; least is the smallest damping.
 	flatness, least float64
@@ -55,7 +55,7 @@ type schur struct {
 	small                *dense.SymmetricEigen // of a C_i
 }
 
-func newSchur(shape framework.ArrowheadShape) *schur {
+func newSchur(shape latent.ArrowheadShape) *schur {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	n, p, d := shape.Inner(), shape.Outer, shape.Dim
 	return &schur{
@@ -67,7 +67,7 @@ func newSchur(shape framework.ArrowheadShape) *schur {
 }
 
 // eliminate prepares systems with the matrices of an arrowhead.
-func (s *schur) eliminate(a *framework.Arrowhead) {
+func (s *schur) eliminate(a *latent.Arrowhead) {
 	n, p := s.Inner(), s.Outer
 	s.eliminateRows(a)
 	s.gained = floats.Dot(s.f, s.f) / 2
@@ -85,7 +85,7 @@ func (s *schur) eliminate(a *framework.Arrowhead) {
 }
 
 // eliminateRows computes roots, f and ff for any C_i.
-func (s *schur) eliminateRows(a *framework.Arrowhead) {
+func (s *schur) eliminateRows(a *latent.Arrowhead) {
 	d, n := s.Dim, s.Inner()
 	for i := range s.Rows {
 		s.root(s.roots[i*d*d:(i+1)*d*d], a.C[i*d*d:(i+1)*d*d])

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 const (
@@ -27,7 +28,7 @@ type NewtonState struct {
 	// Assembled says that the derivatives at X were computed.
 	Assembled bool
 
-	arrowhead *framework.Arrowhead // with schur those at X, if Assembled
+	arrowhead *latent.Arrowhead // with schur those at X, if Assembled
 	schur     *schur
 	trial     framework.Point
 	moved     []float64 // the inner block after the step
@@ -39,14 +40,14 @@ func (s *NewtonState) Iterate() (framework.Point, float64) {
 }
 
 // allocate allocates the fields that are not stored.
-func (s *NewtonState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
-	s.arrowhead, s.schur = framework.NewArrowhead(shape), newSchur(shape)
+func (s *NewtonState) allocate(e *framework.Evaluator, shape latent.ArrowheadShape) {
+	s.arrowhead, s.schur = latent.NewArrowhead(shape), newSchur(shape)
 	s.trial, s.moved = framework.NewPoint(e.Blocks()), make([]float64, shape.Inner())
 }
 
 // assemble computes derivatives at X and eliminates the inner rows.
 func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
-	cost, err := e.AssembleHessian(s.arrowhead, s.X)
+	cost, err := latent.AssembleHessian(e, s.arrowhead, s.X)
 	if err == nil && math.IsInf(cost, 0) {
 		err = fmt.Errorf("%w: the cost with second derivatives", framework.ErrNonFinite)
 	}
@@ -60,14 +61,14 @@ func (s *NewtonState) assemble(e *framework.Evaluator) (float64, error) {
 
 // try evaluates the step in schur; its cost is infinite where it leaves the domain.
 func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
-	if e.RetractOuter(s.trial, s.X, s.schur.outer) != nil {
+	if latent.RetractOuter(e, s.trial, s.X, s.schur.outer) != nil {
 		return math.Inf(1), nil
 	}
 	if inner := s.arrowhead.Block; s.arrowhead.Rows > 0 {
 		copy(s.trial[inner], s.X[inner])
 		floats.AddTo(s.moved, s.X[inner], s.schur.inner)
 	}
-	return e.InnerStep(s.trial, s.moved)
+	return latent.InnerStep(e, s.trial, s.moved)
 }
 
 // accept moves to the trial if it is good enough, and adapts the damping.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/solvers"
 )
@@ -370,7 +371,7 @@ func (p *failing) count() bool {
 	return p.calls >= p.from
 }
 
-func (p *failing) AssembleHessian(a *framework.Arrowhead, x framework.Point) (float64, float64, error) {
+func (p *failing) AssembleHessian(a *latent.Arrowhead, x framework.Point) (float64, float64, error) {
 	cost, passes, err := p.sumOfRows.AssembleHessian(a, x)
 	if p.count() {
 		return cost + p.cost, passes, errors.Join(err, p.err)

@@ -6,10 +6,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // PrimalDual polishes a minimum of a sum of support functions, such as
-// norms of residuals, from near it ([framework.PrimalDual]): where residuals
+// norms of residuals, from near it ([latent.PrimalDual]): where residuals
 // vanish there, the cost has kinks, Newton's method for the smoothed cost
 // converges only within the smoothing length eps, and the gradient of the
 // smoothed cost is no subgradient. Newton's method for the primal-dual system
@@ -45,7 +46,7 @@ import (
 // The iterate is the best point by the unsmoothed cost, beginning with the start. The
 // dual variables are handed to the measure of stationarity.
 //
-// The zero value is ready to use. Sources: see [framework.PrimalDual]; for the
+// The zero value is ready to use. Sources: see [latent.PrimalDual]; for the
 // watchdog R. M. Chamberlain, M. J. D. Powell, C. Lemarechal, H. C. Pedersen, The
 // watchdog technique for forcing convergence in algorithms for constrained
 // optimization, Math. Programming Study 16 (1982).
@@ -132,7 +133,7 @@ type PrimalDualState struct {
 	// Entered is the cost when the round began.
 	Entered float64
 
-	arrowhead *framework.Arrowhead
+	arrowhead *latent.Arrowhead
 	schur     *schur
 	spare     *schur // of the point before a pair of steps
 	trial     framework.Point
@@ -162,11 +163,11 @@ func (a PrimalDual) Init(e *framework.Evaluator, x framework.Point) (framework.S
 
 // begin starts the first round at x, which it copies, from Eps where that is set.
 func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error {
-	shape, ok := e.ArrowheadShape()
+	shape, ok := latent.ShapeOf(e)
 	if s.Done = !ok; s.Done {
 		return nil
 	}
-	n, scale, err := e.DualScale(x)
+	n, scale, err := latent.DualScale(e, x)
 	if err != nil {
 		return err
 	}
@@ -185,11 +186,11 @@ func (s *PrimalDualState) begin(e *framework.Evaluator, x framework.Point) error
 	return s.beginRound(e, firstRoundings[0])
 }
 
-func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.ArrowheadShape) {
+func (s *PrimalDualState) allocate(e *framework.Evaluator, shape latent.ArrowheadShape) {
 	if s.schur != nil { // memory of a run that is over
 		return
 	}
-	s.arrowhead, s.schur, s.spare = framework.NewArrowhead(shape), newSchur(shape), newSchur(shape)
+	s.arrowhead, s.schur, s.spare = latent.NewArrowhead(shape), newSchur(shape), newSchur(shape)
 	for _, c := range []*schur{s.schur, s.spare} {
 		c.flatness, c.least = primalDualFlatness, primalDualDamping
 	}
@@ -200,12 +201,12 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape framework.Arrow
 
 // Resume restores the multipliers of a stored run and its last smoothing length.
 func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
-	e.SetMultipliers(s.Multipliers)
+	latent.SetMultipliers(e, s.Multipliers)
 	if s.Eps > 0 {
 		e.Smooth(s.Eps)
 		e.Smooth(0)
 	}
-	if shape, ok := e.ArrowheadShape(); ok && !s.Done {
+	if shape, ok := latent.ShapeOf(e); ok && !s.Done {
 		s.allocate(e, shape)
 	}
 	return nil
@@ -218,7 +219,7 @@ func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error
 	s.Ended, s.Entered = math.Inf(1), s.Cost
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
-	return e.StartDual(s.Dual, s.At)
+	return latent.StartDual(e, s.Dual, s.At)
 }
 
 // Step takes one step of all blocks and dual variables, or two together.
@@ -229,7 +230,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	defer e.Smooth(0)
 	e.Smooth(s.Eps)
-	before, err := e.AssemblePrimalDual(s.arrowhead, s.At, s.Dual)
+	before, err := latent.AssemblePrimalDual(e, s.arrowhead, s.At, s.Dual)
 	if err != nil {
 		return err
 	}
@@ -241,7 +242,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	if s.Failed++; fraction > 0 {
 		s.Failed = 0
-	} else if err := e.MoveDual(s.Dual, s.At, s.schur.outer, s.schur.inner, dualFraction); err != nil {
+	} else if err := latent.MoveDual(e, s.Dual, s.At, s.schur.outer, s.schur.inner, dualFraction); err != nil {
 		return err
 	}
 	s.Iterations++
@@ -282,7 +283,7 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
 	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	e.Smooth(s.Eps)
-	return e.StartDual(s.Dual, s.At)
+	return latent.StartDual(e, s.Dual, s.At)
 }
 
 // advance takes a step that does not increase the smoothed cost, with increasing damping, or a pair of steps at
@@ -348,7 +349,7 @@ func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bo
 
 // solveAgain computes the step from the current point.
 func (s *PrimalDualState) solveAgain(e *framework.Evaluator) error {
-	if _, err := e.AssemblePrimalDual(s.arrowhead, s.At, s.Dual); err != nil {
+	if _, err := latent.AssemblePrimalDual(e, s.arrowhead, s.At, s.Dual); err != nil {
 		return err
 	}
 	s.schur.eliminate(s.arrowhead)
@@ -363,7 +364,7 @@ func (s *PrimalDualState) take(e *framework.Evaluator, fraction float64) error {
 		floats.SubTo(s.schur.inner, s.trial[inner], s.At[inner])
 		floats.Scale(1/fraction, s.schur.inner)
 	}
-	if err := e.MoveDual(s.Dual, s.At, s.schur.outer, s.schur.inner, fraction); err != nil {
+	if err := latent.MoveDual(e, s.Dual, s.At, s.schur.outer, s.schur.inner, fraction); err != nil {
 		return err
 	}
 	s.At, s.trial = s.trial, s.At
@@ -384,7 +385,7 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 		copy(outer, s.schur.outer)
 		floats.Scale(fraction, outer)
 	}
-	if s.shortened = false; e.RetractOuter(s.trial, s.At, outer) != nil {
+	if s.shortened = false; latent.RetractOuter(e, s.trial, s.At, outer) != nil {
 		return math.Inf(1), nil
 	}
 	floats.AddScaledTo(s.trial[inner], s.At[inner], fraction, s.schur.inner)
@@ -393,7 +394,7 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 		return now, err
 	}
 	s.shortened = true
-	return e.ShortenInner(s.trial, s.At[inner])
+	return latent.ShortenInner(e, s.trial, s.At[inner])
 }
 
 // endStage evaluates the unsmoothed cost and reduces eps, or ends the round.
@@ -461,7 +462,7 @@ func (s *PrimalDualState) measure(e *framework.Evaluator) error {
 			s.Residual = old
 			return err
 		}
-		e.SetMultipliers(s.Dual)
+		latent.SetMultipliers(e, s.Dual)
 	}
 	s.Multipliers = append(s.Multipliers[:0], s.Dual...)
 	s.Residual = residual
@@ -470,6 +471,6 @@ func (s *PrimalDualState) measure(e *framework.Evaluator) error {
 
 // with measures the best point with these multipliers.
 func (s *PrimalDualState) with(e *framework.Evaluator, dual []float64) (float64, error) {
-	e.SetMultipliers(dual)
+	latent.SetMultipliers(e, dual)
 	return e.Stationarity(s.X)
 }

@@ -7,6 +7,7 @@ package solvers
 
 import (
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // init registers the solvers of this package. It is here so that Register and Supports, which solvers
@@ -51,12 +52,12 @@ const (
 //   - [LBFGS] for all others, which takes second derivatives where they gain, with
 //     fewer pairs than usual where points have more than 10^5 numbers.
 func Auto(p framework.Problem) framework.Solver {
-	if a, ok := p.(framework.ArrowheadHessian); ok {
+	if a, ok := p.(latent.ArrowheadHessian); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter && shape.Outer*shape.Inner() <= smallArrowhead {
 			return Continuation{Inner: Newton{}, Finish: true}
 		}
 	}
-	if s, ok := p.(framework.Sweeper); ok && len(s.OuterBlocks()) > 0 {
+	if s, ok := p.(latent.Sweeper); ok && len(s.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}, Finish: true}
 	}
 	size := 0

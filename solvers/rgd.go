@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // RGD is blockwise Riemannian gradient descent: every iteration takes one
@@ -120,7 +121,7 @@ func (a RGD) Init(e *framework.Evaluator, x framework.Point) (framework.State, e
 	s := &RGDState{X: x, Grad: framework.NewPoint(blocks), Steps: make([][]float64, len(blocks)), Taken: make([][]float64, len(blocks))}
 	for k, b := range blocks {
 		n := 1
-		if e.RowSeparable(k) {
+		if latent.SeparableRows(e, k) {
 			n = b.Rows()
 		}
 		s.Steps[k], s.Taken[k] = make([]float64, n), make([]float64, n)
@@ -149,7 +150,7 @@ func (s *RGDState) evaluate(e *framework.Evaluator) error {
 
 func anyRowSeparable(e *framework.Evaluator) bool {
 	for k := range e.Blocks() {
-		if e.RowSeparable(k) {
+		if latent.SeparableRows(e, k) {
 			return true
 		}
 	}
@@ -170,7 +171,7 @@ func (a RGD) Step(e *framework.Evaluator, state framework.State) error {
 			continue
 		}
 		search := a.moveBlock
-		if e.RowSeparable(k) {
+		if latent.SeparableRows(e, k) {
 			search = a.moveRows
 		}
 		m, err := search(e, s, k)

@@ -1,6 +1,10 @@
 package solvers
 
-import "github.com/scqm/scqm/framework"
+import (
+	"github.com/scqm/scqm/framework"
+
+	"github.com/scqm/scqm/framework/latent"
+)
 
 // rowSearch is the working memory of a search with one step per row.
 type rowSearch struct {
@@ -24,7 +28,7 @@ func (a RGD) moveRows(e *framework.Evaluator, s *RGDState, k int) (bool, error) 
 	b := e.Blocks()[k]
 	r := &s.rows
 	r.resize(b.Rows())
-	if err := e.EvaluateRows(r.cost, s.Grad[k], s.X, k, nil); err != nil {
+	if err := latent.EvaluateRows(e, r.cost, s.Grad[k], s.X, k, nil); err != nil {
 		return false, err
 	}
 	a.beginRows(s, b, k)
@@ -32,7 +36,7 @@ func (a RGD) moveRows(e *framework.Evaluator, s *RGDState, k int) (bool, error) 
 	moved := false
 	for try := 0; try <= a.MaxBacktracks && len(r.active) > 0; try++ {
 		a.retractRows(s, b, k)
-		if err := e.EvaluateRows(r.trialCost, nil, trial, k, r.active); err != nil {
+		if err := latent.EvaluateRows(e, r.trialCost, nil, trial, k, r.active); err != nil {
 			return moved, err
 		}
 		moved = a.acceptRows(s, b, k, try) || moved

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 const (
@@ -28,7 +29,7 @@ var sampledFinish = Continuation{Inner: Newton{}, LastTolerance: streamedToleran
 // and not the data.
 type samples struct {
 	e     *framework.Evaluator
-	p     framework.Sampler
+	p     latent.Sampler
 	x     framework.Point
 	state *NewtonState
 	eps   float64 // the first smoothing length; 0 for none
@@ -38,7 +39,7 @@ type samples struct {
 
 // grow moves x within a budget of Reads reads of all data, or slightly more if the first sample needs it.
 func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
-	p := e.Problem().(framework.Sampler)
+	p := e.Problem().(latent.Sampler)
 	all := p.Parts()
 	g := &samples{e: e, p: p, x: x, left: float64(max(s.Reads, defaultReads) * all)}
 	if err := s.approach(g); err != nil {
@@ -69,7 +70,7 @@ func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
 // approach draws parts of the data for a similar problem that supports it, and moves x near the minimum of
 // that: from afar Newton's method takes many steps, and a few outliers can put a start there.
 func (s Stochastic) approach(g *samples) error {
-	p, ok := g.p.(framework.StochasticSweeper)
+	p, ok := g.p.(latent.StochasticSweeper)
 	if !ok || p.Draws() == 0 {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (g *samples) next(size, all int) int {
 
 // fit runs on one sample, over the smoothing lengths listed, relative to the first.
 func (g *samples) fit(size int, lengths []float64) error {
-	return g.e.Sample(size, func() error {
+	return latent.Sample(g.e, size, func() error {
 		if g.eps == 0 {
 			return g.minimize(size)
 		}

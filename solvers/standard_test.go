@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/standard"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/solvers"
@@ -72,13 +73,13 @@ func TestEndIsEvaluatedOnce(t *testing.T) {
 // manyRows is a problem with second derivatives, for so many rows that coupling them with
 // the outer blocks takes more than sweeps do.
 type manyRows struct {
-	framework.ArrowheadHessian
+	latent.ArrowheadHessian
 	leash
 	rows int
 }
 
-func (p *manyRows) ArrowheadShape() (framework.ArrowheadShape, bool) {
-	return framework.ArrowheadShape{Block: 1, Outer: 50, Rows: p.rows, Dim: 2}, true
+func (p *manyRows) ArrowheadShape() (latent.ArrowheadShape, bool) {
+	return latent.ArrowheadShape{Block: 1, Outer: 50, Rows: p.rows, Dim: 2}, true
 }
 
 // Auto leaves second derivatives of many rows.

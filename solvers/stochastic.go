@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // Stochastic is [Streaming] with a better start: one read or two of the data, in parts
@@ -14,7 +15,7 @@ import (
 //	y_{k+1} = argmin G_k.
 //
 // Where no majorizers can be summed, the read is spent on growing samples of the data, which
-// Newton's method fits one after the other ([framework.Sampler]).
+// Newton's method fits one after the other ([latent.Sampler]).
 //
 // Passes over all data follow until the point is stationary, so that a run that has
 // converged meets the same tolerance as with any solver.
@@ -48,7 +49,7 @@ func (Stochastic) Name() string { return "stochastic" }
 
 // Lacks implements [framework.Selective].
 func (Stochastic) Lacks(p framework.Problem) string {
-	if s, ok := p.(framework.StochasticSweeper); ok && s.Draws() > 0 {
+	if s, ok := p.(latent.StochasticSweeper); ok && s.Draws() > 0 {
 		return ""
 	}
 	if isSampled(p) {
@@ -59,7 +60,7 @@ func (Stochastic) Lacks(p framework.Problem) string {
 
 // isSampled reports whether growing samples of a problem are fitted.
 func isSampled(p framework.Problem) bool {
-	s, ok := p.(framework.Sampler)
+	s, ok := p.(latent.Sampler)
 	return ok && s.Parts() > 0
 }
 
@@ -94,7 +95,7 @@ func (s Stochastic) Init(e *framework.Evaluator, x framework.Point) (framework.S
 
 // draw moves x by a budget of Reads reads of all data.
 func (s Stochastic) draw(e *framework.Evaluator, x framework.Point) error {
-	return s.average(e, x, max(s.Reads, defaultReads)*e.Problem().(framework.StochasticSweeper).Draws())
+	return s.average(e, x, max(s.Reads, defaultReads)*e.Problem().(latent.StochasticSweeper).Draws())
 }
 
 // average moves x by the given number of draws.
@@ -105,7 +106,7 @@ func (s Stochastic) average(e *framework.Evaluator, x framework.Point, draws int
 	}
 	next := framework.NewPoint(e.Blocks())
 	for k := range draws {
-		if err := e.SweepDraw(next, x, k, math.Pow(float64(k+2), -decay)); err != nil {
+		if err := latent.SweepDraw(e, next, x, k, math.Pow(float64(k+2), -decay)); err != nil {
 			return err
 		}
 		if k >= min(restedDraws, draws-1) {

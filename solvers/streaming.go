@@ -1,6 +1,10 @@
 package solvers
 
-import "github.com/scqm/scqm/framework"
+import (
+	"github.com/scqm/scqm/framework"
+
+	"github.com/scqm/scqm/framework/latent"
+)
 
 // Streaming is the solver of fits whose rows need not be in memory: [Alternating] where the problem can sweep,
 // else [Newton] with at most 320 outer coordinates, and [LBFGS] by first derivatives alone with more, each in a
@@ -46,10 +50,10 @@ func (Streaming) NewState() framework.State {
 
 // inner is the solver that Streaming runs.
 func (Streaming) inner(e *framework.Evaluator) Continuation {
-	if len(e.OuterBlocks()) > 0 {
+	if len(latent.OuterBlocks(e)) > 0 {
 		return Continuation{Inner: Alternating{}}
 	}
-	if shape, fits := e.ArrowheadShape(); fits && shape.Outer <= StreamedOuter {
+	if shape, fits := latent.ShapeOf(e); fits && shape.Outer <= StreamedOuter {
 		return Continuation{Inner: Newton{}, LastTolerance: streamedTolerance}
 	}
 	a := Continuation{Inner: LBFGS{FirstOrder: true}}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise"
@@ -96,7 +97,7 @@ func (f *denoiseFlags) newSummary(method denoise.Method, n, D int, header []stri
 	switch m := method.(type) {
 	case classic.SCQM:
 		s.Loss = m.Loss.Name()
-		if p, ok := m.Loss.(framework.Parametric); ok {
+		if p, ok := m.Loss.(rowloss.Parametric); ok {
 			s.LossParams = p.Params()
 		}
 	case denoise.Auto:

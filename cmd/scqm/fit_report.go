@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -16,7 +16,7 @@ type fitReport struct {
 	scqm.Meta
 	Loss       string             `json:"loss"`
 	LossParams map[string]float64 `json:"loss_params"`
-	Plugin     *framework.Program `json:"plugin,omitempty"`
+	Plugin     *rowloss.Program   `json:"plugin,omitempty"`
 	Header     []string           `json:"header"`          // names in the first row, null where it holds none
 	Reads      int                `json:"reads,omitempty"` // of all rows, where they were streamed
 	Seconds    float64            `json:"seconds"`

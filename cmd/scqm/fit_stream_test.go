@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -59,7 +59,7 @@ func TestStreamedFitChoosesTheSameDelta(t *testing.T) {
 			require.Zero(t, code, stderr)
 			got, err := scqm.Load(p.path("model.npz"))
 			require.NoError(t, err)
-			assert.Equal(t, map[string]float64{"delta": want}, got.Loss.(framework.Parametric).Params(), "%s, %v", loss, args)
+			assert.Equal(t, map[string]float64{"delta": want}, got.Loss.(rowloss.Parametric).Params(), "%s, %v", loss, args)
 			assert.Equal(t, args[0] == "--memory", got.Tau == nil, args)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/plugins/pluginstest"
 )
@@ -43,7 +43,7 @@ func FuzzFilesStartNothing(f *testing.F) {
 			s.save(t, "meta.npz", &described)
 		}
 		named := *s.model
-		named.Meta.Loss = scqm.LossMeta{Name: name, Plugin: &framework.Program{Name: name, SHA256: sha256, Version: version, Params: params}}
+		named.Meta.Loss = scqm.LossMeta{Name: name, Plugin: &rowloss.Program{Name: name, SHA256: sha256, Version: version, Params: params}}
 		s.save(t, "named.npz", &named)
 		for _, command := range [][]string{
 			{"transform", "raw.npz", s.data}, {"project", "meta.npz", s.data}, {"transform", "named.npz", s.data},
@@ -130,7 +130,7 @@ func TestTheTrapOfFilesCatches(t *testing.T) {
 	script := fmt.Sprintf(payload, p.path("ran"))
 	p.file("scqm-loss-x", script)
 	require.NoError(t, os.Chmod(p.path("scqm-loss-x"), 0o700))
-	m.Meta.Loss = scqm.LossMeta{Name: "x", Plugin: &framework.Program{
+	m.Meta.Loss = scqm.LossMeta{Name: "x", Plugin: &rowloss.Program{
 		Name: "x", Version: "1", Params: "{}", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(script))),
 	}}
 	require.NoError(t, m.Save(p.path("m.npz")))

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -133,7 +133,7 @@ func TestStrangersModel(t *testing.T) {
 		for _, name := range []string{
 			"x", "../x", "./x", p.path("x"), p.path("scqm-loss-x"), "/../x", "x\x00", "x\n", "scqm-loss-x", "..", "~/x", "sub/scqm-loss-x",
 		} {
-			m.Meta.Loss = scqm.LossMeta{Name: name, Plugin: &framework.Program{
+			m.Meta.Loss = scqm.LossMeta{Name: name, Plugin: &rowloss.Program{
 				Name: name, Version: "1", Params: "{}", SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(script))),
 			}}
 			require.NoError(t, m.Save(p.path("m.npz")))

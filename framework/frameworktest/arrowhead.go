@@ -7,11 +7,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
-// checkArrowhead tries the laws of framework.ArrowheadHessian.
+// checkArrowhead tries the laws of latent.ArrowheadHessian.
 func (c *problemCheck) checkArrowhead(r *Report) {
-	p, ok := c.p.(framework.ArrowheadHessian)
+	p, ok := c.p.(latent.ArrowheadHessian)
 	if !ok {
 		return
 	}
@@ -19,7 +20,7 @@ func (c *problemCheck) checkArrowhead(r *Report) {
 	if !ok {
 		return
 	}
-	a := &arrowCheck{problemCheck: c, p: p, a: framework.NewArrowhead(shape)}
+	a := &arrowCheck{problemCheck: c, p: p, a: latent.NewArrowhead(shape)}
 	r.try("arrowhead shape", a.shapeIsSound)
 	if !r.OK() {
 		return
@@ -40,8 +41,8 @@ func (c *problemCheck) checkArrowhead(r *Report) {
 // arrowCheck checks second derivatives at the point of a problemCheck.
 type arrowCheck struct {
 	*problemCheck
-	p    framework.ArrowheadHessian
-	a    *framework.Arrowhead
+	p    latent.ArrowheadHessian
+	a    *latent.Arrowhead
 	cost float64
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/manifolds"
 )
 
@@ -19,7 +20,7 @@ type abscissae struct {
 	skew, wrongCost                  float64
 	touchesPoint, movesInner         bool
 	forgets, free, lazy, worse       bool
-	shape                            framework.ArrowheadShape // added to the true one
+	shape                            latent.ArrowheadShape // added to the true one
 }
 
 var places = [][2]float64{{0.1, 0.9}, {1.2, 2.1}, {2.3, 2.4}, {3.1, 0.8}, {4.4, -0.9}}
@@ -56,11 +57,11 @@ func (p abscissae) Evaluate(grad, x framework.Point) (cost float64, err error) {
 	return cost, nil
 }
 
-func (p abscissae) ArrowheadShape() (framework.ArrowheadShape, bool) {
-	return framework.ArrowheadShape{Block: 1, Outer: 2 + p.shape.Outer, Rows: len(places) + p.shape.Rows, Dim: 1 + p.shape.Dim}, true
+func (p abscissae) ArrowheadShape() (latent.ArrowheadShape, bool) {
+	return latent.ArrowheadShape{Block: 1, Outer: 2 + p.shape.Outer, Rows: len(places) + p.shape.Rows, Dim: 1 + p.shape.Dim}, true
 }
 
-func (p abscissae) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+func (p abscissae) AssembleHessian(a *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	clear(a.OuterGrad)
 	clear(a.A)
 	for i := range places {
@@ -150,9 +151,9 @@ func TestArrowheadLaws(t *testing.T) {
 		"steps for free":       {abscissae{free: true}, []string{innerStep}},
 		"steps to worse":       {abscissae{worse: true, lazy: true}, []string{innerStep}},
 		"takes no step":        {abscissae{lazy: true}, []string{innerStep}},
-		"too many coordinates": {abscissae{shape: framework.ArrowheadShape{Outer: 1}}, []string{shape}},
-		"too many rows":        {abscissae{shape: framework.ArrowheadShape{Rows: 1}}, []string{shape}},
-		"rows too long":        {abscissae{shape: framework.ArrowheadShape{Dim: 1}}, []string{shape}},
+		"too many coordinates": {abscissae{shape: latent.ArrowheadShape{Outer: 1}}, []string{shape}},
+		"too many rows":        {abscissae{shape: latent.ArrowheadShape{Rows: 1}}, []string{shape}},
+		"rows too long":        {abscissae{shape: latent.ArrowheadShape{Dim: 1}}, []string{shape}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := frameworktest.CheckProblem(name, c.p, o)

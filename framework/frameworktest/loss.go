@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // TestLoss fails t for every law that [CheckLoss] finds broken.
@@ -31,7 +32,7 @@ func TestLoss(t TB, l framework.Loss, o LossOptions) {
 //     the results of a row.
 //   - empty batch: a batch without rows is allowed.
 //   - concurrent: calls at the same time do not disturb each other.
-//   - row length: a [framework.Dimensioned] loss refuses others with an error.
+//   - row length: a [rowloss.Dimensioned] loss refuses others with an error.
 //   - gradient slope: loss(r + tv) - loss(r) - t v'gradient has Taylor slope 2
 //     away from kinks.
 //   - convex: midpoints lie below chords and tangents below the loss, also the
@@ -85,7 +86,7 @@ func CheckLoss(l framework.Loss, o LossOptions) *Report {
 	c.checkMinorizer()
 	c.checkSmoother()
 	c.checkDual()
-	if s, ok := l.(framework.Rescaler); ok {
+	if s, ok := l.(rowloss.Rescaler); ok {
 		c.try("rescaling", func() error { return c.rescaling(s) })
 	}
 	return c.Report

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // checkCalls tries what does not depend on the formula.
@@ -21,7 +22,7 @@ func (c *lossCheck) checkCalls() {
 	c.try("concurrent", func() error {
 		return concurrently(lossCallers, func() error { return c.sameAgain(c.loss) })
 	})
-	if d, ok := c.loss.(framework.Dimensioned); ok {
+	if d, ok := c.loss.(rowloss.Dimensioned); ok {
 		c.try("row length", func() error {
 			dim := d.Dim() + 1
 			if c.loss.Evaluate(make([]float64, 1), make([]float64, dim), make([]float64, dim), dim) == nil {

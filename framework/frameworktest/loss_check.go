@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 const (
@@ -25,7 +26,7 @@ var lossMagnitudes = []float64{1, 0.1, 10}
 // LossOptions say on which residuals a loss is checked.
 type LossOptions struct {
 	// Dim is the number of entries of a row. Zero stands for the only one that
-	// a [framework.Dimensioned] loss takes, or 5.
+	// a [rowloss.Dimensioned] loss takes, or 5.
 	Dim int
 	// Rows is the number of ordinary residual rows. Zero stands for 16.
 	Rows int
@@ -57,7 +58,7 @@ func (c *lossCheck) name() error {
 		return errors.New("the name is empty")
 	}
 	c.Subject = "loss " + name
-	if d, ok := c.loss.(framework.Dimensioned); ok {
+	if d, ok := c.loss.(rowloss.Dimensioned); ok {
 		if d.Dim() < 1 || c.o.Dim > 0 && c.o.Dim != d.Dim() {
 			return fmt.Errorf("Dim is %d, rows of %d are to be checked", d.Dim(), c.o.Dim)
 		}

@@ -8,23 +8,23 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // checkDual tries the laws of losses that are norms or sums of powers.
 func (c *lossCheck) checkDual() {
-	if l, ok := c.loss.(framework.SupportFunction); ok {
+	if l, ok := c.loss.(rowloss.SupportFunction); ok {
 		c.try("support function", func() error { return c.support(l) })
 		c.try("dual projection", func() error { return c.dualProjection(l) })
 	}
-	if l, ok := c.loss.(framework.PowerSum); ok {
+	if l, ok := c.loss.(rowloss.PowerSum); ok {
 		c.try("power sum", func() error { return c.powerSum(l) })
 	}
 }
 
 // support tries that gradients are in the ball of the dual norm, and that the loss is
 // their product with the residual.
-func (c *lossCheck) support(l framework.SupportFunction) error {
+func (c *lossCheck) support(l rowloss.SupportFunction) error {
 	projected := slices.Clone(c.grad)
 	l.ProjectDual(projected, c.o.Dim)
 	products := make([]float64, len(c.values))
@@ -36,7 +36,7 @@ func (c *lossCheck) support(l framework.SupportFunction) error {
 
 // dualProjection tries that points are moved to the nearest ones of a convex ball,
 // whose products with residuals the loss bounds.
-func (c *lossCheck) dualProjection(l framework.SupportFunction) error {
+func (c *lossCheck) dualProjection(l rowloss.SupportFunction) error {
 	dim := c.o.Dim
 	far := c.ordinary()
 	floats.Scale(3/c.o.Scale, far)
@@ -70,7 +70,7 @@ func (c *lossCheck) dualProjection(l framework.SupportFunction) error {
 	return nil
 }
 
-func (c *lossCheck) powerSum(l framework.PowerSum) error {
+func (c *lossCheck) powerSum(l rowloss.PowerSum) error {
 	p := l.Power()
 	if !(p > 1 && p < 2) {
 		return fmt.Errorf("the power is %g, want one between 1 and 2", p)

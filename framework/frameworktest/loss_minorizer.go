@@ -8,12 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// checkMinorizer tries the laws of the weights of a [framework.Minorizer].
+// checkMinorizer tries the laws of the weights of a [rowloss.Minorizer].
 func (c *lossCheck) checkMinorizer() {
-	m, ok := c.loss.(framework.Minorizer)
+	m, ok := c.loss.(rowloss.Minorizer)
 	if !ok {
 		return
 	}
@@ -34,7 +34,7 @@ func (c *lossCheck) checkMinorizer() {
 
 // minorizer compares the loss with its bound near and far from where they touch, and where
 // residuals change their signs: there bounds that touch a second time are equal.
-func (c *lossCheck) minorizer(m framework.Minorizer) error {
+func (c *lossCheck) minorizer(m rowloss.Minorizer) error {
 	w, err := lowerWeights(m, c.rows, c.o.Dim)
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func (c *lossCheck) minorizer(m framework.Minorizer) error {
 }
 
 // lowerWeights returns one weight per entry.
-func lowerWeights(m framework.Minorizer, r []float64, dim int) ([]float64, error) {
+func lowerWeights(m rowloss.Minorizer, r []float64, dim int) ([]float64, error) {
 	w := poisoned(len(r))
 	err := m.LowerWeights(w, slices.Clone(r), dim)
 	return w, errors.Join(err, written("weight", w))

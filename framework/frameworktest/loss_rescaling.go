@@ -7,11 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // rescaling compares the loss in other units with the loss itself.
-func (c *lossCheck) rescaling(l framework.Rescaler) error {
+func (c *lossCheck) rescaling(l rowloss.Rescaler) error {
 	for _, unit := range []float64{8, 0.3} {
 		other, factor := l.Rescale(unit)
 		if other.Name() != c.loss.Name() {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // checkSmoother tries the laws of a [framework.Smoother], whose losses without kinks
@@ -40,8 +41,8 @@ func (c *lossCheck) smoothing(s framework.Smoother) error {
 	constant := 4 * (1 + floats.Norm(c.grad, math.Inf(1)))
 	for eps := 0.1; eps > 5e-7; eps /= 10 {
 		l := s.Smooth(eps * c.o.Scale)
-		if l.Name() != c.loss.Name() || framework.StructureOf(l) != framework.StructureOf(c.loss) {
-			return fmt.Errorf("Smooth(%g) is a %v loss of name %q", eps*c.o.Scale, framework.StructureOf(l), l.Name())
+		if l.Name() != c.loss.Name() || rowloss.StructureOf(l) != rowloss.StructureOf(c.loss) {
+			return fmt.Errorf("Smooth(%g) is a %v loss of name %q", eps*c.o.Scale, rowloss.StructureOf(l), l.Name())
 		}
 		values, _, err := c.evaluate(l, c.rows)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 const (
@@ -22,10 +23,10 @@ const (
 	longStep = 30
 )
 
-// checkPrimalDual tries the laws of framework.PrimalDual. They
+// checkPrimalDual tries the laws of latent.PrimalDual. They
 // need a kink: where the problem says that there is none, they are not tried.
 func (k *arrowCheck) checkPrimalDual(r *Report) {
-	p, ok := k.problemCheck.p.(framework.PrimalDual)
+	p, ok := k.problemCheck.p.(latent.PrimalDual)
 	if !ok {
 		return
 	}
@@ -53,7 +54,7 @@ func (k *arrowCheck) checkPrimalDual(r *Report) {
 // dualCheck checks dual variables at the point of a problemCheck.
 type dualCheck struct {
 	*arrowCheck
-	d     framework.PrimalDual
+	d     latent.PrimalDual
 	n     int
 	scale float64
 	dual  []float64 // those that belong to the point
@@ -103,7 +104,7 @@ func (c *dualCheck) start() error {
 // derivatives compares those of the system, with the dual variables of the point, with
 // those of the rounded cost.
 func (c *dualCheck) derivatives() error {
-	want, got := framework.NewArrowhead(c.a.ArrowheadShape), framework.NewArrowhead(c.a.ArrowheadShape)
+	want, got := latent.NewArrowhead(c.a.ArrowheadShape), latent.NewArrowhead(c.a.ArrowheadShape)
 	cost, _, err := c.p.AssembleHessian(want, c.x)
 	if err != nil {
 		return err
@@ -130,7 +131,7 @@ func (c *dualCheck) derivatives() error {
 // gradients tries that those of the system are those of the rounded cost for other dual
 // variables too, and that second derivatives depend on these.
 func (c *dualCheck) gradients() error {
-	want, got := framework.NewArrowhead(c.a.ArrowheadShape), framework.NewArrowhead(c.a.ArrowheadShape)
+	want, got := latent.NewArrowhead(c.a.ArrowheadShape), latent.NewArrowhead(c.a.ArrowheadShape)
 	_, _, err := c.d.AssemblePrimalDual(want, c.x, c.dual)
 	_, _, err2 := c.d.AssemblePrimalDual(got, c.x, times(0.5, c.dual))
 	if err := errors.Join(err, err2, sameArrowhead(got, want, false)); err != nil {
@@ -143,7 +144,7 @@ func (c *dualCheck) gradients() error {
 }
 
 // sameArrowhead compares gradients and, if that is said, second derivatives.
-func sameArrowhead(got, want *framework.Arrowhead, second bool) error {
+func sameArrowhead(got, want *latent.Arrowhead, second bool) error {
 	type part struct {
 		name      string
 		got, want []float64

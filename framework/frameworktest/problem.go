@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // ProblemOptions say where and how a problem is checked.
@@ -48,13 +49,13 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if _, ok := p.(framework.Resumer); ok {
 		r.try("resume", c.resume)
 	}
-	if _, ok := p.(framework.RowSeparable); ok {
+	if _, ok := p.(latent.RowSeparable); ok {
 		c.checkRows(r)
 	}
 	if _, ok := p.(framework.Certifier); ok {
 		r.try("stationarity", c.stationarity)
 	}
-	if l, ok := p.(framework.Reassigner); ok {
+	if l, ok := p.(latent.Reassigner); ok {
 		r.try("reassignment", func() error { return c.reassignment(l) })
 	}
 	if l, ok := p.(framework.Refuter); ok {

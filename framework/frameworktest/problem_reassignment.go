@@ -3,12 +3,12 @@ package frameworktest
 import (
 	"fmt"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // reassignment checks that moves pay, and that a point that is not moved stays as
 // it is.
-func (c *problemCheck) reassignment(p framework.Reassigner) error {
+func (c *problemCheck) reassignment(p latent.Reassigner) error {
 	before, err := c.p.Evaluate(nil, c.x)
 	if err != nil {
 		return err

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"gonum.org/v1/gonum/floats"
 )
 
 // checkRows tries the laws of blocks whose rows have independent costs.
 func (c *problemCheck) checkRows(r *Report) {
-	p := c.p.(framework.RowSeparable)
+	p := c.p.(latent.RowSeparable)
 	for k, b := range c.blocks {
 		if !p.SeparableRows(k) {
 			continue
@@ -23,7 +24,7 @@ func (c *problemCheck) checkRows(r *Report) {
 }
 
 // rowCosts moves rows, one at a time and no more than ten.
-func (c *problemCheck) rowCosts(p framework.RowSeparable, k int) error {
+func (c *problemCheck) rowCosts(p latent.RowSeparable, k int) error {
 	n := c.blocks[k].Rows()
 	for i := 0; i < n; i += (n + 9) / 10 {
 		if err := c.rowCost(p, k, i); err != nil {
@@ -35,7 +36,7 @@ func (c *problemCheck) rowCosts(p framework.RowSeparable, k int) error {
 
 // rowCost moves one row and compares what happens to the cost and to the cost
 // of that row.
-func (c *problemCheck) rowCost(p framework.RowSeparable, k, i int) error {
+func (c *problemCheck) rowCost(p latent.RowSeparable, k, i int) error {
 	b := c.blocks[k]
 	moved := c.x.Clone()
 	v := c.direction(k)
@@ -66,7 +67,7 @@ func (c *problemCheck) rowCost(p framework.RowSeparable, k, i int) error {
 }
 
 // rowGradients compares the gradient by rows with the gradient of the whole.
-func (c *problemCheck) rowGradients(p framework.RowSeparable, k int) error {
+func (c *problemCheck) rowGradients(p latent.RowSeparable, k int) error {
 	b := c.blocks[k]
 	all, costs := c.poisoned(), make([]float64, b.Rows())
 	if _, err := c.p.Evaluate(all, c.x); err != nil {
@@ -83,7 +84,7 @@ func (c *problemCheck) rowGradients(p framework.RowSeparable, k int) error {
 }
 
 // listedRows evaluates some rows only and looks for writes to the others.
-func (c *problemCheck) listedRows(p framework.RowSeparable, k int) error {
+func (c *problemCheck) listedRows(p latent.RowSeparable, k int) error {
 	b := c.blocks[k]
 	n := b.Rows()
 	all, allGrad := make([]float64, n), make([]float64, b.Size())

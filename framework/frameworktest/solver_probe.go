@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 // probe counts the evaluations of a problem and interferes with them. It offers the
@@ -39,31 +40,31 @@ func (p *probe) Evaluate(grad, x framework.Point) (float64, error) {
 	return p.tell(cost), err
 }
 
-func (p *probe) ArrowheadShape() (framework.ArrowheadShape, bool) {
-	if a, ok := p.Problem.(framework.ArrowheadHessian); ok {
+func (p *probe) ArrowheadShape() (latent.ArrowheadShape, bool) {
+	if a, ok := p.Problem.(latent.ArrowheadHessian); ok {
 		return a.ArrowheadShape()
 	}
-	return framework.ArrowheadShape{}, false
+	return latent.ArrowheadShape{}, false
 }
 
-func (p *probe) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+func (p *probe) AssembleHessian(a *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	p.see()
-	cost, passes, err = p.Problem.(framework.ArrowheadHessian).AssembleHessian(a, x)
+	cost, passes, err = p.Problem.(latent.ArrowheadHessian).AssembleHessian(a, x)
 	return p.tell(cost), passes, err
 }
 
 func (p *probe) RetractOuter(dst, x framework.Point, v []float64) error {
-	return p.Problem.(framework.ArrowheadHessian).RetractOuter(dst, x, v)
+	return p.Problem.(latent.ArrowheadHessian).RetractOuter(dst, x, v)
 }
 
 func (p *probe) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	p.see()
-	cost, passes, err = p.Problem.(framework.ArrowheadHessian).InnerStep(x, other)
+	cost, passes, err = p.Problem.(latent.ArrowheadHessian).InnerStep(x, other)
 	return p.tell(cost), passes, err
 }
 
 func (p *probe) OuterBlocks() []int {
-	if s, ok := p.Problem.(framework.Sweeper); ok {
+	if s, ok := p.Problem.(latent.Sweeper); ok {
 		return s.OuterBlocks()
 	}
 	return nil
@@ -71,12 +72,12 @@ func (p *probe) OuterBlocks() []int {
 
 func (p *probe) Sweep(next, x framework.Point) (float64, error) {
 	p.see()
-	cost, err := p.Problem.(framework.Sweeper).Sweep(next, x)
+	cost, err := p.Problem.(latent.Sweeper).Sweep(next, x)
 	return p.tell(cost), err
 }
 
 func (p *probe) Groups() [][]int {
-	if b, ok := p.Problem.(framework.BlockMinimizer); ok {
+	if b, ok := p.Problem.(latent.BlockMinimizer); ok {
 		return b.Groups()
 	}
 	return nil
@@ -84,6 +85,6 @@ func (p *probe) Groups() [][]int {
 
 func (p *probe) MinimizeGroup(dst, x framework.Point, g int) (cost, passes float64, err error) {
 	p.see()
-	cost, passes, err = p.Problem.(framework.BlockMinimizer).MinimizeGroup(dst, x, g)
+	cost, passes, err = p.Problem.(latent.BlockMinimizer).MinimizeGroup(dst, x, g)
 	return p.tell(cost), passes, err
 }

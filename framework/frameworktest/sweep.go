@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 )
 
 const (
@@ -21,13 +22,13 @@ const (
 
 // checkSweep tries the laws of problems that can alternate between blocks.
 func (c *problemCheck) checkSweep(r *Report) {
-	if p, ok := c.p.(framework.Sweeper); ok && len(p.OuterBlocks()) > 0 {
+	if p, ok := c.p.(latent.Sweeper); ok && len(p.OuterBlocks()) > 0 {
 		r.try("sweep", func() error { return c.sweepOnce(p) })
 		r.try("sweeps descend to a stationary point", func() error {
 			return c.descends(p.Sweep)
 		})
 	}
-	p, ok := c.p.(framework.BlockMinimizer)
+	p, ok := c.p.(latent.BlockMinimizer)
 	if !ok {
 		return
 	}
@@ -44,7 +45,7 @@ func (c *problemCheck) checkSweep(r *Report) {
 }
 
 // sweepOnce looks at what one sweep writes and returns.
-func (c *problemCheck) sweepOnce(p framework.Sweeper) error {
+func (c *problemCheck) sweepOnce(p latent.Sweeper) error {
 	outer := p.OuterBlocks()
 	if !slices.IsSorted(outer) || outer[0] < 0 || outer[len(outer)-1] >= len(c.blocks) {
 		return fmt.Errorf("the outer blocks are %v", outer)
@@ -91,7 +92,7 @@ func (c *problemCheck) ordered(place string, cost, before float64, at framework.
 }
 
 // minimizeOnce looks at what one minimisation writes and returns.
-func (c *problemCheck) minimizeOnce(p framework.BlockMinimizer, g int, group []int) error {
+func (c *problemCheck) minimizeOnce(p latent.BlockMinimizer, g int, group []int) error {
 	before, err := c.p.Evaluate(nil, c.x)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // Gaps are the relative distances from the best objective that work is
@@ -64,7 +65,7 @@ type Gap struct {
 func newComparison(p *Problem) *Comparison {
 	x := p.sets[0]
 	loss := p.LossName
-	if l, ok := p.losses[0].(framework.Parametric); ok && len(p.sets) == 1 {
+	if l, ok := p.losses[0].(rowloss.Parametric); ok && len(p.sets) == 1 {
 		for _, key := range slices.Sorted(maps.Keys(l.Params())) {
 			loss += fmt.Sprintf(" %s=%.3g", key, l.Params()[key])
 		}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -187,7 +188,7 @@ func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error)
 
 // lossName is the name of a loss with its power.
 func lossName(l framework.Loss) string {
-	if p, ok := l.(framework.Parametric); ok {
+	if p, ok := l.(rowloss.Parametric); ok {
 		for name, v := range p.Params() {
 			return fmt.Sprintf("%s, %s = %g", l.Name(), name, v)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -88,7 +88,7 @@ func tryStranger(c *trial) error {
 		return err
 	}
 	name := strangers[c.IntN(len(strangers))]
-	m.Meta.Loss = scqm.LossMeta{Name: name, Plugin: &framework.Program{
+	m.Meta.Loss = scqm.LossMeta{Name: name, Plugin: &rowloss.Program{
 		Name: strangers[c.IntN(len(strangers))], Version: "1", SHA256: strings.Repeat("0", 64), Params: "{}",
 	}}
 	if c.IntN(2) == 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/denoise/internal/auto"
@@ -75,8 +76,8 @@ func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*prin
 
 // turnsLoss tells whether a loss does not change where residuals are turned.
 func turnsLoss(l framework.Loss) bool {
-	_, sized := l.(framework.Dimensioned)
-	return l == nil || !sized && framework.StructureOf(l) == framework.StructureRadial
+	_, sized := l.(rowloss.Dimensioned)
+	return l == nil || !sized && rowloss.StructureOf(l) == rowloss.StructureRadial
 }
 
 // onPlane is a method that knows the plane, where it has a use for it, and the linear model to compare its charts with, nil for none.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise/classic"
@@ -104,7 +105,7 @@ func TestLossForRows(t *testing.T) {
 		require.NoError(t, err)
 		d, err := Fit(context.Background(), m, x, Options{})
 		require.NoError(t, err)
-		delta := d.Method().(classic.SCQM).Loss.(framework.Parametric).Params()["delta"]
+		delta := d.Method().(classic.SCQM).Loss.(rowloss.Parametric).Params()["delta"]
 		require.InDelta(t, 1.345*0.05, delta/unit, 0.03)
 		found = append(found, delta/unit)
 		given, err := losses.Huber(delta)

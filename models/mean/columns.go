@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 )
 
 // byColumn reports whether the mean is one of every column apart, so that columns
 // can be in units of their own: where the loss is a sum over entries.
 func byColumn(x rows.Data, c Config) bool {
-	return x.D > 1 && framework.StructureOf(c.Loss) == framework.StructureSeparable && c.Options.Checkpoint == nil
+	return x.D > 1 && rowloss.StructureOf(c.Loss) == rowloss.StructureSeparable && c.Options.Checkpoint == nil
 }
 
 // ofColumns computes the mean of every column, and the run that it would have

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // factorize computes the Cholesky factor of the Hessian of the cost at c.
@@ -152,7 +153,7 @@ func (p *Problem) product(v, r []float64) error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
-	if err := framework.HessianOf(p.loss).HessianProduct(v, r, v, p.data.D); err != nil {
+	if err := rowloss.HessianOf(p.loss).HessianProduct(v, r, v, p.data.D); err != nil {
 		return fmt.Errorf("mean: loss %s: %w", p.plain.Name(), err)
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 // that of time hold for each, Run has no history, and only a run with a checkpoint
 // takes all columns together. Where the loss is not convex the mean is a minimum,
 // if not the lowest. Rows whose size is beyond 2^100 or below 2^-100 are averaged in
-// other units where the loss is a [framework.Rescaler]; where the sum of losses is
+// other units where the loss is a [rowloss.Rescaler]; where the sum of losses is
 // not a number that float64 holds, the error says so at once.
 func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	held, err := reserveMean(x, c.Threads)

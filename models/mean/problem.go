@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/models/rows"
@@ -54,7 +55,7 @@ func NewProblem(ctx context.Context, x rows.Data, loss framework.Loss, threads i
 	if loss == nil {
 		return nil, fmt.Errorf("mean: no loss given: %w", rows.ErrInput)
 	}
-	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != x.D {
+	if l, ok := loss.(rowloss.Dimensioned); ok && l.Dim() != x.D {
 		return nil, fmt.Errorf("mean: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), x.D, rows.ErrInput)
 	}
 	p := &Problem{
@@ -267,7 +268,7 @@ func (s *sums) addWeighted(weights, r []float64, i int, radial bool, weight floa
 
 // parts is the number of parts of the mean that nothing connects.
 func (p *Problem) parts() int {
-	if framework.StructureOf(p.plain) == framework.StructureSeparable {
+	if rowloss.StructureOf(p.plain) == rowloss.StructureSeparable {
 		return p.data.D
 	}
 	return 1

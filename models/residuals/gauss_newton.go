@@ -1,6 +1,10 @@
 package residuals
 
-import "github.com/scqm/scqm/framework"
+import (
+	"github.com/scqm/scqm/framework"
+
+	"github.com/scqm/scqm/framework/rowloss"
+)
 
 // GaussNewtonProduct implements framework.GaussNewton: J'WJ v with the weights of the
 // majorizer of the loss, or its second derivatives where it has no weights.
@@ -26,7 +30,7 @@ func (p *problem) weigh(u []float64, lo, hi int) error {
 	r := p.r[lo*p.m : hi*p.m]
 	majorizer, ok := p.loss.(framework.Majorizer)
 	if !ok {
-		return framework.HessianOf(p.loss).HessianProduct(u, r, u, p.m)
+		return rowloss.HessianOf(p.loss).HessianProduct(u, r, u, p.m)
 	}
 	_, radial := p.loss.(framework.Radial)
 	w := p.g[lo*p.m : hi*p.m]
@@ -80,7 +84,7 @@ func (p *problem) addLossHessian(x, v framework.Point, s, lo, hi int) error {
 	if err := p.jacobian.JacobianProduct(u, x, v, lo, hi); err != nil {
 		return err
 	}
-	if err := framework.HessianOf(p.loss).HessianProduct(u, p.r[lo*p.m:hi*p.m], u, p.m); err != nil {
+	if err := rowloss.HessianOf(p.loss).HessianProduct(u, p.r[lo*p.m:hi*p.m], u, p.m); err != nil {
 		return p.lossError(err)
 	}
 	p.scaleRows(u, lo)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -124,7 +125,7 @@ func newProblem(ctx context.Context, f Function, loss framework.Loss, weights []
 	if n < 1 || m < 1 {
 		return nil, fmt.Errorf("residuals: %d rows of length %d; at least one row of one entry is needed: %w", n, m, rows.ErrInput)
 	}
-	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != m {
+	if l, ok := loss.(rowloss.Dimensioned); ok && l.Dim() != m {
 		return nil, fmt.Errorf("residuals: loss %s is for rows of length %d, these have %d: %w", loss.Name(), l.Dim(), m, rows.ErrInput)
 	}
 	if err := checkWeights(weights, n); err != nil {
@@ -135,7 +136,7 @@ func newProblem(ctx context.Context, f Function, loss framework.Loss, weights []
 		r: make([]float64, n*m), g: make([]float64, n*m), change: make([]float64, n*m), values: make([]float64, n),
 		sums: make([]framework.Point, par.Shards(n)), costs: make([]float64, par.Shards(n)), errs: make([]error, par.Shards(n)),
 	}
-	if l, ok := loss.(framework.HighLatency); ok {
+	if l, ok := loss.(rowloss.HighLatency); ok {
 		p.threads = max(p.threads, l.Callers())
 	}
 	for s := range p.sums {

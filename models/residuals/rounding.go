@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // rounding is what a problem whose loss has kinks offers beyond the others.
@@ -61,7 +62,7 @@ func (a rounding) Smooth(eps float64) {
 
 // Differentiable reports whether the loss has a gradient at its kinks.
 func (a rounding) Differentiable() bool {
-	s, ok := a.p.plain.(framework.PowerSum)
+	s, ok := a.p.plain.(rowloss.PowerSum)
 	return ok && s.Power() > 1
 }
 

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -54,7 +55,7 @@ func (x Data) InUnits(unit float64) Data {
 // Rescaled returns the loss for data divided by a unit, and the factor by which
 // their losses are larger. It reports false for losses that cannot be rescaled.
 func Rescaled(loss framework.Loss, unit float64) (rescaled framework.Loss, factor float64, ok bool) {
-	l, ok := loss.(framework.Rescaler)
+	l, ok := loss.(rowloss.Rescaler)
 	if !ok {
 		return loss, 1, false
 	}

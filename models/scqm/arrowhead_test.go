@@ -12,6 +12,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/models/scqm/internal/problemtest"
 	"github.com/scqm/scqm/solvers"
 )
@@ -134,13 +135,13 @@ func curvedProblem(t testing.TB, loss string, D, d, s int) (*Problem, framework.
 // wrongArrowhead breaks one thing about the second derivatives.
 type wrongArrowhead struct {
 	*Problem
-	spoil  func(*framework.Arrowhead)
+	spoil  func(*latent.Arrowhead)
 	settle bool             // settling does nothing
 	move   bool             // Q moves along other coordinates
 	last   *framework.Point // where derivatives were computed last, which saves a pass
 }
 
-func (p wrongArrowhead) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+func (p wrongArrowhead) AssembleHessian(a *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	cost, passes, err = p.Problem.AssembleHessian(a, x)
 	if p.spoil != nil {
 		p.spoil(a)
@@ -175,12 +176,12 @@ func TestArrowheadLawsFindMistakes(t *testing.T) {
 		wrongArrowhead
 		law string
 	}{
-		"outer gradient":  {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.OuterGrad[4] *= 1.01 }}, "arrowhead slope, outer"},
-		"outer Hessian":   {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.A[4*a.Outer+4] *= 1.05 }}, "arrowhead slope, outer"},
-		"coupling":        {wrongArrowhead{spoil: func(a *framework.Arrowhead) { floats.Scale(1.05, a.B) }}, "arrowhead slope, joint"},
-		"inner gradient":  {wrongArrowhead{spoil: func(a *framework.Arrowhead) { floats.Scale(1.01, a.InnerGrad) }}, "arrowhead slope, inner"},
-		"inner Hessian":   {wrongArrowhead{spoil: func(a *framework.Arrowhead) { floats.Scale(1.05, a.C) }}, "arrowhead slope, inner"},
-		"asymmetry":       {wrongArrowhead{spoil: func(a *framework.Arrowhead) { a.A[1]++ }}, "arrowhead written and symmetric"},
+		"outer gradient":  {wrongArrowhead{spoil: func(a *latent.Arrowhead) { a.OuterGrad[4] *= 1.01 }}, "arrowhead slope, outer"},
+		"outer Hessian":   {wrongArrowhead{spoil: func(a *latent.Arrowhead) { a.A[4*a.Outer+4] *= 1.05 }}, "arrowhead slope, outer"},
+		"coupling":        {wrongArrowhead{spoil: func(a *latent.Arrowhead) { floats.Scale(1.05, a.B) }}, "arrowhead slope, joint"},
+		"inner gradient":  {wrongArrowhead{spoil: func(a *latent.Arrowhead) { floats.Scale(1.01, a.InnerGrad) }}, "arrowhead slope, inner"},
+		"inner Hessian":   {wrongArrowhead{spoil: func(a *latent.Arrowhead) { floats.Scale(1.05, a.C) }}, "arrowhead slope, inner"},
+		"asymmetry":       {wrongArrowhead{spoil: func(a *latent.Arrowhead) { a.A[1]++ }}, "arrowhead written and symmetric"},
 		"not settled":     {wrongArrowhead{settle: true}, "inner step"},
 		"passes saved":    {wrongArrowhead{last: &framework.Point{}}, "arrowhead passes"},
 		"other movements": {wrongArrowhead{move: true}, "arrowhead slope, outer"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // attribute replaces ErrNonFinite by the error of the loss that caused it, if a
@@ -12,7 +13,7 @@ func (p *Problem) attribute(failure error, starts *starts, run *framework.Result
 	if !errors.Is(failure, framework.ErrNonFinite) {
 		return failure
 	}
-	if f, ok := p.Loss().(framework.ErrReporter); ok && f.Err() != nil {
+	if f, ok := p.Loss().(rowloss.ErrReporter); ok && f.Err() != nil {
 		return f.Err()
 	}
 	x, err := framework.Point(nil), error(nil)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -100,7 +101,7 @@ type exactLoss struct {
 
 func newExactLoss(l framework.Loss, byEntry bool) exactLoss {
 	e := exactLoss{name: l.Name(), byEntry: byEntry}
-	if p, ok := l.(framework.Parametric); ok {
+	if p, ok := l.(rowloss.Parametric); ok {
 		e.p, e.delta = p.Params()["p"], exactly(p.Params()["delta"])
 	}
 	if q, ok := l.(framework.Quadratic); ok {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // gatheredLoss is a loss sum_k phi(r_k) of rows whose last entry stands for several columns in which
@@ -23,7 +24,7 @@ type gatheredLoss struct {
 type evenLoss interface {
 	framework.Separable
 	framework.SecondOrder
-	framework.Minorizer
+	rowloss.Minorizer
 }
 
 func newGatheredLoss(loss evenLoss, dim, count int) *gatheredLoss {
@@ -62,7 +63,7 @@ func (l *gatheredLoss) HessianProduct(dst, r, v []float64, dim int) error {
 	return l.evenLoss.HessianProduct(dst, l.entries(r), v, dim)
 }
 
-// LowerWeights implements [framework.Minorizer].
+// LowerWeights implements [rowloss.Minorizer].
 func (l *gatheredLoss) LowerWeights(w, r []float64, dim int) error {
 	return l.evenLoss.LowerWeights(w, l.entries(r), dim)
 }

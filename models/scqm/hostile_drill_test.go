@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -238,7 +239,7 @@ func hostileCase(c drill.Case) (x Data, config Config, label string, err error) 
 }
 
 func params(l framework.Loss) map[string]float64 {
-	if p, ok := l.(framework.Parametric); ok {
+	if p, ok := l.(rowloss.Parametric); ok {
 		return p.Params()
 	}
 	return nil

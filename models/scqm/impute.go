@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/losses"
@@ -73,7 +74,7 @@ func (m *Model) Impute(ctx context.Context, x Data, threads int) (*Imputation, e
 			}
 		}
 	})
-	if l, ok := p.loss.(framework.ErrReporter); ok && l.Err() != nil {
+	if l, ok := p.loss.(rowloss.ErrReporter); ok && l.Err() != nil {
 		return nil, l.Err()
 	}
 	return out, ctx.Err()

@@ -15,6 +15,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -184,7 +186,7 @@ func worstResidual(p *recorded, x framework.Point, g []float64) float64 {
 // inBall reports whether all multipliers are in the ball of the loss.
 func inBall(loss framework.Loss, g []float64, D int) bool {
 	h := slices.Clone(g)
-	loss.(framework.SupportFunction).ProjectDual(h, D)
+	loss.(rowloss.SupportFunction).ProjectDual(h, D)
 	return floats.Distance(g, h, math.Inf(1)) < 1e-15
 }
 
@@ -313,7 +315,7 @@ func TestRowsAreReassignedBeforeTheFinish(t *testing.T) {
 			if again, _, err := p.Reassign(at); assert.NoError(t, err) && again {
 				after, err := p.Evaluate(nil, at)
 				require.NoError(t, err)
-				assert.False(t, framework.WorthReassigning(before, after), "seed %d, %s: %v, and %v with rows elsewhere", seed, where, before, after)
+				assert.False(t, latent.WorthReassigning(before, after), "seed %d, %s: %v, and %v with rows elsewhere", seed, where, before, after)
 			}
 		}
 		begun, trial := false, 0

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
@@ -172,7 +173,7 @@ func (c Config) checkStream(n, D int) error {
 	if err := c.check(D); err != nil {
 		return err
 	}
-	switch l, fixed := c.Loss.(framework.Dimensioned); {
+	switch l, fixed := c.Loss.(rowloss.Dimensioned); {
 	case fixed && l.Dim() != D:
 		return fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", c.Loss.Name(), l.Dim(), D, ErrInput)
 	case c.IgnoreMissing:
@@ -196,13 +197,13 @@ func (c Config) streams(x Data) bool {
 	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers || rows.UnitOf(rows.MaxNorm(x.X)) != 1 {
 		return false
 	}
-	structure := framework.StructureOf(c.Loss)
+	structure := rowloss.StructureOf(c.Loss)
 	switch structure {
-	case framework.StructureRadial:
+	case rowloss.StructureRadial:
 		return alternating.CanSweep(c.Loss) && !streaming.MeetsKinks(c.Loss, sheet.Shape{D: x.D, Latent: c.Latent})
-	case framework.StructureQuadratic, framework.StructureSeparable:
+	case rowloss.StructureQuadratic, rowloss.StructureSeparable:
 		columns, _ := c.curvature(x)
-		if _, slow := c.Loss.(framework.HighLatency); slow {
+		if _, slow := c.Loss.(rowloss.HighLatency); slow {
 			return false
 		}
 		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}
@@ -235,7 +236,7 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 		return nil, failure
 	}
 	if ctx.Err() != nil {
-		if l := framework.StructureOf(c.Loss); l != framework.StructureRadial && l != framework.StructureQuadratic {
+		if l := rowloss.StructureOf(c.Loss); l != rowloss.StructureRadial && l != rowloss.StructureQuadratic {
 			return fit, failure // projection is slow for other losses
 		}
 		ctx = context.WithoutCancel(ctx)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/losses"
@@ -49,7 +51,7 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 		}
 	}
 	f.callers = f.threads
-	if l, ok := loss.(framework.HighLatency); ok {
+	if l, ok := loss.(rowloss.HighLatency); ok {
 		f.callers = max(f.threads, float64(l.Callers()))
 	}
 	_, f.radial = loss.(framework.Radial)
@@ -57,8 +59,8 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	_, f.quadratic = loss.(framework.Quadratic)
 	_, f.majorized = loss.(framework.Majorizer)
 	_, f.rounded = loss.(framework.Smoother)
-	_, support := loss.(framework.SupportFunction)
-	_, powers := loss.(framework.PowerSum)
+	_, support := loss.(rowloss.SupportFunction)
+	_, powers := loss.(rowloss.PowerSum)
 	f.kinked = support || powers
 	return f
 }
@@ -252,7 +254,7 @@ func (f *footprint) secondDerivatives() float64 {
 // finish counts Newton's method after another solver and the polish after a continuation: another Newton state
 // with a point and a Schur complement, and four arrays of dual variables.
 func (f *footprint) finish(s solvers.Continuation) float64 {
-	shape := framework.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
+	shape := latent.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
 	if !f.hasArrowhead() {
 		return 0
 	}
@@ -270,10 +272,10 @@ func (f *footprint) finish(s solvers.Continuation) float64 {
 // derivatives, those parts of the problem, eigenvectors, and points.
 func (f *footprint) probe() float64 {
 	outer := f.outer()
-	if outer > framework.MaxProbedOuter {
+	if outer > latent.MaxProbedOuter {
 		return 0
 	}
-	shape := framework.ArrowheadShape{Outer: int(outer), Rows: int(f.n), Dim: int(f.d)}
+	shape := latent.ArrowheadShape{Outer: int(outer), Rows: int(f.n), Dim: int(f.d)}
 	if !shape.Probeable() {
 		return 0
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // Version is the version of the module that writes files.
@@ -103,7 +104,7 @@ type LossMeta struct {
 	Params map[string]float64 `json:"params,omitempty"`
 	// Plugin identifies the program of a loss that is computed elsewhere. It says
 	// what the program is, never where.
-	Plugin *framework.Program `json:"plugin,omitempty"`
+	Plugin *rowloss.Program `json:"plugin,omitempty"`
 }
 
 const (
@@ -167,10 +168,10 @@ func checkParams(text string) error {
 
 func describeLoss(l framework.Loss) LossMeta {
 	m := LossMeta{Name: l.Name()}
-	if p, ok := l.(framework.Parametric); ok {
+	if p, ok := l.(rowloss.Parametric); ok {
 		m.Params = p.Params()
 	}
-	if e, ok := l.(framework.Identified); ok {
+	if e, ok := l.(rowloss.Identified); ok {
 		m.Plugin = new(e.Program())
 	}
 	return m

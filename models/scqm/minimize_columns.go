@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
@@ -23,7 +24,7 @@ func (p *Problem) dropsColumns() bool {
 		return form.M.IsDiagonal()
 	}
 	loss, separable := p.Loss().(framework.Separable)
-	_, fixed := p.Loss().(framework.Dimensioned)
+	_, fixed := p.Loss().(rowloss.Dimensioned)
 	if !separable || fixed {
 		return false
 	}

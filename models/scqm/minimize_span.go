@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -32,7 +34,7 @@ func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.
 // spanSuffices reports whether the rows span less than R^D, and the loss is the same function of |r| there.
 func (p *Problem) spanSuffices() bool {
 	_, radial := p.Loss().(framework.Radial)
-	_, fixed := p.Loss().(framework.Dimensioned)
+	_, fixed := p.Loss().(rowloss.Dimensioned)
 	n := p.Data().N
 	return radial && !fixed && n < p.Data().D && n > p.Shape().M
 }
@@ -42,7 +44,7 @@ func (p *Problem) spanSuffices() bool {
 // than the longer rows.
 func (p *Problem) compressible(solver framework.Solver) bool {
 	n, D, f := p.Data().N, p.Data().D, p.Shape()
-	if s, ok := solver.(framework.Equivariant); !p.spanSuffices() || !ok || !s.Equivariant() {
+	if s, ok := solver.(latent.Equivariant); !p.spanSuffices() || !ok || !s.Equivariant() {
 		return false
 	}
 	return n*D <= compressionSweeps*(D-n)*(1+f.M+f.Latent+f.Q)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/problemtest"
@@ -284,7 +285,7 @@ func TestMissingInAnyUnit(t *testing.T) {
 			scaled.X = slices.Clone(x.X)
 			floats.Scale(unit, scaled.X)
 			if name == "huber" {
-				h, err := losses.Huber(unit * c.Loss.(framework.Parametric).Params()["delta"])
+				h, err := losses.Huber(unit * c.Loss.(rowloss.Parametric).Params()["delta"])
 				require.NoError(t, err)
 				c.Loss = h
 				defer func() { c.Loss = named(t, name, x.D) }()

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
@@ -64,7 +65,7 @@ func (n *Nearest) Load(m *Model) error {
 
 // setUnit scales the sheet and the loss to a unit.
 func (n *Nearest) setUnit(unit float64) {
-	if _, ok := n.loss.(framework.Rescaler); !ok {
+	if _, ok := n.loss.(rowloss.Rescaler); !ok {
 		unit = 1
 	}
 	if unit != n.unit {

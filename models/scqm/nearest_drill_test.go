@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/drill"
 )
 
@@ -35,7 +35,7 @@ func TestDrillNearestOfOverfitted(t *testing.T) {
 		}
 		for i := range n {
 			before, now := lossAt(t, m, x.Row(i), m.Tau[i*d:(i+1)*d]), lossAt(t, m, x.Row(i), tau[i*d:(i+1)*d])
-			if exact := d <= 2 || framework.StructureOf(m.Loss) == framework.StructureRadial; exact && now > before*(1+2e-9)+1e-12 {
+			if exact := d <= 2 || rowloss.StructureOf(m.Loss) == rowloss.StructureRadial; exact && now > before*(1+2e-9)+1e-12 {
 				return fmt.Errorf("%s, d = %d, D = %d, row %d: loss %.17g, and %.17g in the fit", name, d, D, i, now, before)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -78,7 +79,7 @@ func NewOnline(c Config, D int) (*Online, error) {
 	if c.IgnoreMissing {
 		return nil, fmt.Errorf("scqm: rows with missing entries are learned all at once only; impute them first: %w", ErrInput)
 	}
-	if l, fixed := c.Loss.(framework.Dimensioned); fixed && l.Dim() != D {
+	if l, fixed := c.Loss.(rowloss.Dimensioned); fixed && l.Dim() != D {
 		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", c.Loss.Name(), l.Dim(), D, ErrInput)
 	}
 	if !alternating.CanSweep(c.Loss) {

@@ -113,7 +113,7 @@ func (m *Model) projectWeightless(ctx context.Context, x Data, list []int, threa
 }
 
 // rescale divides data of size beyond 2^100 or below 2^-100 by a power of two, where the loss is a
-// [framework.Rescaler].
+// [rowloss.Rescaler].
 type rescale struct{}
 
 func (rescale) apply(r *request) (undo, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/models/scqm/internal/problemtest"
 )
 
@@ -49,7 +50,7 @@ func TestPrimalDualBendsByItsDual(t *testing.T) {
 			require.NoError(t, err)
 			q.Lambda = p.Lambda
 			size, _ := p.ArrowheadShape()
-			want, got := framework.NewArrowhead(size), framework.NewArrowhead(size)
+			want, got := latent.NewArrowhead(size), latent.NewArrowhead(size)
 			_, _, err = q.AssembleHessian(want, x)
 			require.NoError(t, err)
 			p.Smooth(1e9)
@@ -77,7 +78,7 @@ func TestPrimalDualOfRoundedLoss(t *testing.T) {
 			p.Smooth(0.3)
 			shapeOf, ok := p.ArrowheadShape()
 			require.True(t, ok)
-			want, got := framework.NewArrowhead(shapeOf), framework.NewArrowhead(shapeOf)
+			want, got := latent.NewArrowhead(shapeOf), latent.NewArrowhead(shapeOf)
 			cost, _, err := p.AssembleHessian(want, x)
 			require.NoError(t, err)
 			dual := make([]float64, p.Data().N*shape.D)
@@ -174,7 +175,7 @@ func (p *wrongDual) StartDual(dual []float64, x framework.Point) error {
 	return err
 }
 
-func (p *wrongDual) AssemblePrimalDual(a *framework.Arrowhead, x framework.Point, dual []float64) (cost, passes float64, err error) {
+func (p *wrongDual) AssemblePrimalDual(a *latent.Arrowhead, x framework.Point, dual []float64) (cost, passes float64, err error) {
 	if p.frozen {
 		cost, passes, err = p.AssembleHessian(a, x)
 	} else {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
@@ -37,6 +38,7 @@ type Problem struct {
 	*alternating.Sweeper      // OuterBlocks, Sweep
 	*arrowhead.Hessian        // ArrowheadShape, AssembleHessian, RetractOuter, InnerStep
 	*precondition.BlockJacobi // BuildPreconditioner, Precondition
+	latent.Explorer           // Begin, Explores, Relocate, Probe
 
 	// published says that the solver is that of the paper, which begins at Theta
 	// = 0; others begin at the Theta of least squares.
@@ -49,7 +51,7 @@ type Problem struct {
 // NewProblem prepares the fit of a model with latent dimension d and s
 // curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
 // the error of ctx when it is done. threads below 1 stands for all processors;
-// a [framework.HighLatency] loss is called from more goroutines. Where data can have
+// a [rowloss.HighLatency] loss is called from more goroutines. Where data can have
 // missing entries the loss is taken by entry and ignores them.
 func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
 	if data.Missing {

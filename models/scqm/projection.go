@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
@@ -135,9 +136,9 @@ type convexity struct {
 
 func newConvexity(f *sheet.Sheet, loss framework.Loss) convexity {
 	c := convexity{most: f.CurvatureBound(), power: -1}
-	if framework.StructureOf(loss) == framework.StructureRadial {
+	if rowloss.StructureOf(loss) == rowloss.StructureRadial {
 		c.power = 0
-	} else if l, ok := loss.(framework.Parametric); ok && loss.Name() == "lp" {
+	} else if l, ok := loss.(rowloss.Parametric); ok && loss.Name() == "lp" {
 		if p := l.Params()["p"]; p > 1 && p <= 2 {
 			c.power = p
 		}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -30,7 +31,7 @@ func (p *Problem) Refute(x framework.Point) (string, error) {
 		return "", nil
 	}
 	grows := curvature > sheet.RunawayCurvature
-	h, ok, err := framework.ReduceHessian(p, x)
+	h, ok, err := latent.ReduceHessian(p, x)
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
@@ -25,8 +26,8 @@ const drawnTo = 5
 
 // forWrongEntries reports whether a loss of entries is linear beyond some size, as Huber's.
 func forWrongEntries(l framework.Loss) bool {
-	p, turns := l.(framework.Parametric)
-	if !turns || framework.StructureOf(l) != framework.StructureSeparable {
+	p, turns := l.(rowloss.Parametric)
+	if !turns || rowloss.StructureOf(l) != rowloss.StructureSeparable {
 		return false
 	}
 	_, turns = p.Params()["delta"]

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -179,7 +180,7 @@ func serves(s framework.Solver, l framework.Loss) bool {
 	case solvers.Alternating:
 		return alternating.CanSweep(l) || quadratic
 	case solvers.Stochastic:
-		return alternating.CanSweep(l) || framework.StructureOf(l) != framework.StructureBlackBox
+		return alternating.CanSweep(l) || rowloss.StructureOf(l) != rowloss.StructureBlackBox
 	}
 	return true
 }

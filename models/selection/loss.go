@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -218,7 +219,7 @@ func learnInTime(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, er
 // lossText formats a loss with its parameters.
 func lossText(l framework.Loss) string {
 	text := l.Name()
-	if p, ok := l.(framework.Parametric); ok {
+	if p, ok := l.(rowloss.Parametric); ok {
 		for _, name := range slices.Sorted(maps.Keys(p.Params())) {
 			text += fmt.Sprintf(", %s = %.4g", name, p.Params()[name])
 		}

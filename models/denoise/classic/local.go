@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
@@ -272,7 +273,7 @@ func (w *localWorker) findLossError() error {
 		for i := range w.rows.N {
 			floats.SubTo(r, w.rows.Row(i), mean)
 			floats.Scale(factor, r)
-			if err := framework.LossErrorAt(loss, r); err != nil {
+			if err := rowloss.LossErrorAt(loss, r); err != nil {
 				return err
 			}
 		}
@@ -289,7 +290,7 @@ func (w *localWorker) Project(dst, x []float64) error {
 
 // InUnits implements the interface of methods with units.
 func (m SCQM) InUnits(unit float64) (core.Method, bool) {
-	if _, ok := m.Loss.(framework.Rescaler); !ok {
+	if _, ok := m.Loss.(rowloss.Rescaler); !ok {
 		return m, m.Loss == nil
 	}
 	m.Loss, _, _ = rows.Rescaled(m.Loss, unit)
@@ -301,7 +302,7 @@ func (SCQM) Keeps(f *core.Footprint) { f.Fits = true }
 
 // Callers is the number of goroutines that fits are worth: of a loss of another program, more than processors.
 func (m SCQM) Callers() int {
-	if l, ok := m.Loss.(framework.HighLatency); ok {
+	if l, ok := m.Loss.(rowloss.HighLatency); ok {
 		return l.Callers()
 	}
 	return 1

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -69,7 +69,7 @@ func TestLoss(t *testing.T) {
 	f := Loss{Name: huber}
 	loss, err := f.WithDelta(2)
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"delta": 2}, loss.(framework.Parametric).Params())
+	assert.Equal(t, map[string]float64{"delta": 2}, loss.(rowloss.Parametric).Params())
 
 	var wrong Loss
 	cmd, _ := parsed(t, wrong.AddTo, "--p", "2")

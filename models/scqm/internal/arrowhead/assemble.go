@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -100,7 +100,7 @@ func (w *worker) primalDual(f *sheet.Sheet) *primalDual {
 
 // assembleShard assembles some rows.
 type assembleShard struct {
-	dst         *framework.Arrowhead
+	dst         *latent.Arrowhead
 	tau         []float64
 	coordsKnown bool // a.coords are those of the point
 }

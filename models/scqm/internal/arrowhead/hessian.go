@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -83,11 +85,11 @@ func (a *Hessian) Rows() (h, e, g []float64) {
 	return w.h, w.e, w.g
 }
 
-// ArrowheadShape implements [framework.ArrowheadHessian]: rows of Tau are inner. It
+// ArrowheadShape implements [latent.ArrowheadHessian]: rows of Tau are inner. It
 // reports false where the matrices would be too large.
-func (a *Hessian) ArrowheadShape() (framework.ArrowheadShape, bool) {
+func (a *Hessian) ArrowheadShape() (latent.ArrowheadShape, bool) {
 	f, n := a.o.Shape(), a.o.Data().N
-	s := framework.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f, a.slides()), Rows: n, Dim: f.Latent}
+	s := latent.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f, a.slides()), Rows: n, Dim: f.Latent}
 	fits := s.Outer <= MaxOuter && s.Outer*f.Latent <= MaxEntries/n
 	return s, fits
 }
@@ -99,12 +101,12 @@ func (a *Hessian) slides() bool { return a.o.Data().Missing }
 // AssembleHessian writes the derivatives of first and second order at x, exactly
 // for losses with second derivatives. It counts as one pass, whether the rows are known in
 // the frame or not: runs that were stored do not know them, and count what others do.
-func (a *Hessian) AssembleHessian(dst *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+func (a *Hessian) AssembleHessian(dst *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	a.prepare(x)
 	known := a.coords.belongsTo(a.F, a.o.Version())
 	a.Frame.Complete()
 	a.prepareLoss()
-	if a.structure == framework.StructureSeparable && !a.isSurface3D() {
+	if a.structure == rowloss.StructureSeparable && !a.isSurface3D() {
 		a.growDiagonal()
 	}
 	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}
@@ -188,7 +190,7 @@ func (a *Hessian) worker(id int) *worker {
 
 // finish turns the sums over rows into the outer derivatives; bent are the moments that multiply second
 // derivatives of the moves.
-func (a *Hessian) finish(dst *framework.Arrowhead, t *sums, bent []float64) {
+func (a *Hessian) finish(dst *latent.Arrowhead, t *sums, bent []float64) {
 	copy(dst.A, t.a)
 	a.addMoments(dst.A, t.hh)
 	if len(t.diagonal) > 0 {
@@ -210,7 +212,7 @@ func (a *Hessian) finish(dst *framework.Arrowhead, t *sums, bent []float64) {
 }
 
 // addPenalty adds the derivatives of the penalty.
-func (a *Hessian) addPenalty(dst *framework.Arrowhead, theta []float64) {
+func (a *Hessian) addPenalty(dst *latent.Arrowhead, theta []float64) {
 	f, n := a.F, dst.Outer
 	from := n - f.Q*f.S
 	a.o.AddPenaltyProduct(f.Shape, dst.OuterGrad[from:], theta)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
@@ -64,12 +65,12 @@ func (a *Hessian) FlatCost(x framework.Point) (float64, error) {
 
 // wholeFrame reports whether inner steps need the residuals in all D frame coordinates.
 func (a *Hessian) wholeFrame() bool {
-	return a.structure == framework.StructureQuadratic || a.structure == framework.StructureRadial && a.F.M == a.F.D
+	return a.structure == rowloss.StructureQuadratic || a.structure == rowloss.StructureRadial && a.F.M == a.F.D
 }
 
 // inner chooses the inner solver for the loss.
 func (a *Hessian) inner(w *worker) innerSolver {
-	if a.structure == framework.StructureRadial || a.structure == framework.StructureQuadratic {
+	if a.structure == rowloss.StructureRadial || a.structure == rowloss.StructureQuadratic {
 		return w.quadratic
 	}
 	return w.newton

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
@@ -158,7 +158,7 @@ func (s *innerNewton) setStep(tau []float64, i int, careful bool) error {
 	if err := s.derivatives(tau, i, careful); err != nil {
 		return err
 	}
-	if !careful && s.structure == framework.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a piecewise linear loss
+	if !careful && s.structure == rowloss.StructureSeparable && floats.Norm(s.hess, math.Inf(1)) == 0 { // a piecewise linear loss
 		return s.setStep(tau, i, true)
 	}
 	step := s.step[i*d : (i+1)*d]
@@ -181,7 +181,7 @@ func (s *innerNewton) derivatives(tau []float64, i int, careful bool) error {
 	if careful {
 		hessDiag = s.parabolas(hessDiag, i)
 	}
-	if s.structure == framework.StructureSeparable && s.isSurface3D() {
+	if s.structure == rowloss.StructureSeparable && s.isSurface3D() {
 		rowDerivatives3D(f, s.grad, s.hess, tau, g, hessDiag)
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *innerNewton) derivatives(tau []float64, i int, careful bool) error {
 		prior.AddHessian(s.hess, 1)
 	}
 	f.Jacobian(s.e, tau)
-	if s.structure == framework.StructureSeparable {
+	if s.structure == rowloss.StructureSeparable {
 		s.addDiagonal(hessDiag)
 		return nil
 	}
@@ -297,7 +297,7 @@ func (s *innerNewton) round(tau []float64, from int) error {
 // shorten replaces a step that ended at the loss now by a shorter one, and reports whether to try it.
 func (s *innerNewton) shorten(tau []float64, i int, now float64) (bool, error) {
 	D := s.f.D
-	if s.structure == framework.StructureSeparable && !s.parabolic[i] {
+	if s.structure == rowloss.StructureSeparable && !s.parabolic[i] {
 		hessDiag := s.current.hessDiag[i*D : (i+1)*D]
 		if !slices.Equal(hessDiag, s.parabolas(hessDiag, i)) {
 			return true, s.setStep(tau, i, true)

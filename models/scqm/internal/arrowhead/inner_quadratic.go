@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
@@ -49,7 +50,7 @@ func (k *quadraticInner) prepare(a *Hessian) {
 	if a.wholeFrame() {
 		k.coords = a.coords.y
 	}
-	if a.structure != framework.StructureQuadratic {
+	if a.structure != rowloss.StructureQuadratic {
 		k.radial, k.twice, k.Metric, k.Linear = a.o.Loss().(framework.Radial), nil, nil, nil
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -16,7 +17,7 @@ import (
 
 // prepareLoss transforms the matrix of a quadratic loss to the frame.
 func (a *Hessian) prepareLoss() {
-	if a.structure == framework.StructureQuadratic {
+	if a.structure == rowloss.StructureQuadratic {
 		a.Frame.Quadratic(a.constant, a.o.Loss().(framework.Quadratic).Matrix())
 	}
 }
@@ -26,7 +27,7 @@ func (a *Hessian) prepareLoss() {
 func (a *Hessian) lossDerivatives(w *worker, n int) error {
 	D := a.F.D
 	switch a.structure {
-	case framework.StructureRadial:
+	case rowloss.StructureRadial:
 		for i := range n {
 			e := w.e[i*D : (i+1)*D]
 			w.u[i] = dense.Dot(e, e)
@@ -39,7 +40,7 @@ func (a *Hessian) lossDerivatives(w *worker, n int) error {
 			}
 		}
 		return nil
-	case framework.StructureQuadratic:
+	case rowloss.StructureQuadratic:
 		for i := range n {
 			e, g := w.e[i*D:(i+1)*D], w.g[i*D:(i+1)*D]
 			for r := range g {
@@ -77,11 +78,11 @@ func (a *Hessian) generalDerivatives(w *worker, n int) error {
 			w.g[i*D+q] = dense.Dot(fr.Axis(q), at.g[i*D:(i+1)*D])
 		}
 	}
-	if a.structure == framework.StructureSeparable && !a.isSurface3D() {
+	if a.structure == rowloss.StructureSeparable && !a.isSurface3D() {
 		return nil
 	}
 	w.hess = dense.Grow(w.hess, w.batch*D*D)
-	if a.structure == framework.StructureSeparable {
+	if a.structure == rowloss.StructureSeparable {
 		for i := range n {
 			a.turnDiagonal(w.hess[i*D*D:(i+1)*D*D], at.hessDiag[i*D:(i+1)*D])
 		}
@@ -131,11 +132,11 @@ func (a *Hessian) turnProducts(w *worker, r []float64, n int) error {
 func (a *Hessian) hessianTimesJacobian(w *worker, k int, weight float64) {
 	D := a.F.D
 	switch a.structure {
-	case framework.StructureRadial:
+	case rowloss.StructureRadial:
 		a.radialTimesJacobian(w, k, weight)
-	case framework.StructureQuadratic:
+	case rowloss.StructureQuadratic:
 		a.timesJacobian(w, a.constant, weight)
-	case framework.StructureSeparable:
+	case rowloss.StructureSeparable:
 		a.diagonalTimesJacobian(w, w.atRows.hessDiag[k*D:(k+1)*D], weight)
 	default:
 		a.timesJacobian(w, w.hess[k*D*D:(k+1)*D*D], weight)
@@ -190,16 +191,16 @@ func (a *Hessian) radialTimesJacobian(w *worker, k int, weight float64) {
 // addOuter adds J'HJ of row k: to hh where H is a multiple of one matrix for all rows, otherwise to a.
 func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float64) {
 	switch a.structure {
-	case framework.StructureRadial:
+	case rowloss.StructureRadial:
 		w.features.addWeighted(h, 2*weight*w.one[k])
 		if second := 4 * weight * w.two[k]; second != 0 {
 			e := w.e[k*a.F.D : (k+1)*a.F.D]
 			a.pull(w.v, e, h)
 			w.pulls.addWeighted(w.v, second)
 		}
-	case framework.StructureQuadratic:
+	case rowloss.StructureQuadratic:
 		w.features.addWeighted(h, weight)
-	case framework.StructureSeparable:
+	case rowloss.StructureSeparable:
 		w.moments.addMoments(h, w.atRows.hessDiag[k*a.F.D:(k+1)*a.F.D], weight) // S, see growDiagonal
 	default:
 		a.addGeneral(s.a, w.hess[k*a.F.D*a.F.D:(k+1)*a.F.D*a.F.D], h, weight)
@@ -264,7 +265,7 @@ func (a *Hessian) listPairs(sameRow bool) []momentPair {
 // addMoments adds J'HJ summed over rows, from hh, to the upper triangle of dst.
 func (a *Hessian) addMoments(dst, hh []float64) {
 	switch a.structure {
-	case framework.StructureRadial:
+	case rowloss.StructureRadial:
 		if a.pairs == nil {
 			a.pairs = a.listPairs(true)
 		}
@@ -272,7 +273,7 @@ func (a *Hessian) addMoments(dst, hh []float64) {
 			t := &a.pairs[i]
 			dst[t.to] += t.sign * hh[t.from]
 		}
-	case framework.StructureQuadratic:
+	case rowloss.StructureQuadratic:
 		if a.pairs == nil {
 			a.pairs = a.listPairs(false)
 		}

@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -46,13 +48,13 @@ func newPrimalDual(f *sheet.Sheet) *primalDual {
 	}
 }
 
-// AssemblePrimalDual implements [framework.PrimalDual].
-func (a *Hessian) AssemblePrimalDual(dst *framework.Arrowhead, x framework.Point, dual []float64) (cost, passes float64, err error) {
+// AssemblePrimalDual implements [latent.PrimalDual].
+func (a *Hessian) AssemblePrimalDual(dst *latent.Arrowhead, x framework.Point, dual []float64) (cost, passes float64, err error) {
 	known := a.preparePrimalDual(x)
 	for _, s := range a.sums {
 		s.dual = dense.Grow(s.dual, len(s.gh))
 	}
-	if a.structure == framework.StructureSeparable && !a.isDualSurface() {
+	if a.structure == rowloss.StructureSeparable && !a.isDualSurface() {
 		a.growDiagonal()
 	}
 	job := primalDualShard{assembleShard: assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}, dual: dual}
@@ -124,7 +126,7 @@ func (job *primalDualShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	h, g, tau := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*D:(k+1)*D], job.tau[i*a.F.Latent:(i+1)*a.F.Latent]
 	a.Frame.Rotate(g, job.dual[i*D:(i+1)*D])
 	s.cost += weight * pd.derivatives(a, w.e[k*D:(k+1)*D], g, job.dual[i*D:(i+1)*D])
-	if a.structure == framework.StructureRadial {
+	if a.structure == rowloss.StructureRadial {
 		pd.addRadial(a, w, h, g, weight)
 	} else {
 		w.moments.addMoments(h, pd.curve, weight)
@@ -132,7 +134,7 @@ func (job *primalDualShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	dense.Scale(g, weight)
 	dense.Scale(pd.slope, weight)
 	a.Jacobian(w.dh, tau)
-	if a.structure == framework.StructureRadial {
+	if a.structure == rowloss.StructureRadial {
 		a.timesJacobian(w, pd.hess, weight)
 	} else {
 		a.diagonalTimesJacobian(w, pd.curve, weight)
@@ -163,7 +165,7 @@ func (pd *primalDual) addRadial(a *Hessian, w *worker, h, g []float64, weight fl
 // derivatives writes slope and hess, or curve, of a row with residual e and dual variables g in the frame (dual
 // in the coordinates of the data), and returns the smoothed loss.
 func (pd *primalDual) derivatives(a *Hessian, e, g, dual []float64) float64 {
-	if a.structure == framework.StructureRadial {
+	if a.structure == rowloss.StructureRadial {
 		return pd.radial(e, g, a.o.SmoothingLength())
 	}
 	return pd.separable(a, e, dual, a.o.SmoothingLength())
@@ -200,7 +202,7 @@ func (pd *primalDual) separable(a *Hessian, e, dual []float64, eps float64) floa
 // entries replaces the residual in row by the gradient of the smoothed loss, writes curve and returns the
 // smoothed loss.
 func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) (value float64) {
-	powers, ok := loss.(framework.PowerSum)
+	powers, ok := loss.(rowloss.PowerSum)
 	if !ok {
 		for k, r := range pd.row {
 			theta := math.Hypot(r, eps)
@@ -237,7 +239,7 @@ func raise(v, p float64) float64 {
 	return math.Pow(v, p)
 }
 
-// MoveDual implements [framework.PrimalDual]: dual moves by fraction towards the gradient + H dr, where dr is
+// MoveDual implements [latent.PrimalDual]: dual moves by fraction towards the gradient + H dr, where dr is
 // the change of the residual by the steps v of the outer blocks and inner of tau.
 func (a *Hessian) MoveDual(dual []float64, x framework.Point, v, inner []float64, fraction float64) error {
 	job := moveDualShard{
@@ -277,7 +279,7 @@ func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {
 	f, pd := a.F, w.primalDual(a.F)
 	D, d := f.D, f.Latent
 	h, g, dual := w.h[k*a.Nf:(k+1)*a.Nf], w.g[k*D:(k+1)*D], job.dual[i*D:(i+1)*D]
-	if a.structure == framework.StructureRadial {
+	if a.structure == rowloss.StructureRadial {
 		a.Frame.Rotate(g, dual)
 	}
 	pd.derivatives(a, w.e[k*D:(k+1)*D], g, dual)
@@ -291,7 +293,7 @@ func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {
 		de = append(de, v)
 	}
 	pd.addStep(a, dual, g, de, job.fraction)
-	if ball, ok := a.o.PlainLoss().(framework.SupportFunction); ok {
+	if ball, ok := a.o.PlainLoss().(rowloss.SupportFunction); ok {
 		ball.ProjectDual(dual, D)
 	}
 }
@@ -299,7 +301,7 @@ func (job *moveDualShard) moveRow(a *Hessian, w *worker, i, k int) {
 // addStep moves dual, which is g in the frame, by fraction towards the gradient + H de.
 func (pd *primalDual) addStep(a *Hessian, dual, g, de []float64, fraction float64) {
 	D := len(dual)
-	if a.structure == framework.StructureRadial {
+	if a.structure == rowloss.StructureRadial {
 		for r := range g {
 			g[r] = pd.slope[r] + dense.Dot(pd.hess[r*D:(r+1)*D], de) - g[r]
 		}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
@@ -18,7 +19,7 @@ import (
 // between the two points the loss is convex, up to the curvature of the sheet, and
 // minimal at a kink.
 
-// ShortenInner implements [framework.PrimalDual]: rows whose loss increases move only to the minimum of the
+// ShortenInner implements [latent.PrimalDual]: rows whose loss increases move only to the minimum of the
 // norm of the residual on the line from their old place, with the residual linearised.
 func (a *Hessian) ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error) {
 	a.prepare(x)
@@ -94,10 +95,10 @@ func (pd *primalDual) valueAt(a *Hessian, r, tau []float64, i int) (float64, err
 }
 
 // leastBetween returns the f in [0, 1] that minimises the norm of here + f (there - here).
-func (pd *primalDual) leastBetween(structure framework.Structure) float64 {
+func (pd *primalDual) leastBetween(structure rowloss.Structure) float64 {
 	step := pd.row
 	floats.SubTo(step, pd.there, pd.here)
-	if structure == framework.StructureRadial {
+	if structure == rowloss.StructureRadial {
 		if size := dense.Dot(step, step); size > 0 {
 			return min(max(-dense.Dot(step, pd.here)/size, 0), 1)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // On a line between two residuals the norm is least where a fine grid finds it, and an
@@ -33,7 +33,7 @@ func TestLeastBetween(t *testing.T) {
 				}
 				return floats.Norm(r, power)
 			}
-			for structure, power := range map[framework.Structure]float64{framework.StructureSeparable: 1, framework.StructureRadial: 2} {
+			for structure, power := range map[rowloss.Structure]float64{rowloss.StructureSeparable: 1, rowloss.StructureRadial: 2} {
 				f := pd.leastBetween(structure)
 				assert.True(t, f >= 0 && f <= 1)
 				least := math.Inf(1)

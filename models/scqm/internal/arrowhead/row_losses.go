@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -14,7 +15,7 @@ import (
 // rowLoss is a loss with the structure of its Hessian.
 type rowLoss struct {
 	loss      framework.Loss
-	structure framework.Structure
+	structure rowloss.Structure
 	separable framework.Separable   // nil for other structures
 	second    framework.SecondOrder // its second derivatives
 	missing   bool                  // entries of the residuals can be missing
@@ -28,8 +29,8 @@ type rowLoss struct {
 const minSecond = 1e-13
 
 func rowLossOf(loss framework.Loss) rowLoss {
-	l := rowLoss{loss: loss, structure: framework.StructureOf(loss), second: framework.HessianOf(loss)}
-	if l.structure == framework.StructureSeparable {
+	l := rowLoss{loss: loss, structure: rowloss.StructureOf(loss), second: rowloss.HessianOf(loss)}
+	if l.structure == rowloss.StructureSeparable {
 		l.separable, _ = loss.(framework.Separable)
 		_, bound := loss.(framework.Majorizer)
 		l.flat = !bound

@@ -1,7 +1,7 @@
 package arrowhead
 
 import (
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
@@ -40,7 +40,7 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 		row.a, row.b = 2*t0*row.x+t1*row.y, t1*row.x+2*t2*row.y
 		factor := weight
 		switch a.structure {
-		case framework.StructureRadial:
+		case rowloss.StructureRadial:
 			e, second := w.e[3*k:3*k+3:3*k+3], 4*weight*w.two[k]
 			factor *= 2 * w.one[k]
 			row.e = [3]float64{e[0], e[1], e[2]}
@@ -50,7 +50,7 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 				row.outer(w.v[:9:9], h)
 				dense.AddOuterProduct(s.a, w.v, second)
 			}
-		case framework.StructureQuadratic:
+		case rowloss.StructureQuadratic:
 			row.setProducts(w.g[3*k:3*k+3:3*k+3], (*[9]float64)(a.constant), weight)
 		default:
 			hess := (*[9]float64)(w.hess[9*k:])
@@ -60,7 +60,7 @@ func (job *assembleShard) surface(a *Hessian, w *worker, s *sums, from, to int) 
 		}
 		row.inner(job.dst.InnerGrad[2*i:2*i+2:2*i+2], job.dst.C[4*i:4*i+4:4*i+4], t0, t1, t2)
 		row.couple(job.dst.B, job.dst.Inner(), 2*i, h)
-		if a.structure == framework.StructureRadial || a.structure == framework.StructureQuadratic {
+		if a.structure == rowloss.StructureRadial || a.structure == rowloss.StructureQuadratic {
 			sums.add(&row, h, factor)
 		}
 	}

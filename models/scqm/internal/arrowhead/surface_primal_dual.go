@@ -3,14 +3,14 @@ package arrowhead
 import (
 	"math"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // The formulas of primalDual for radial and separable losses, written out for surfaces in space.
 
 // isDualSurface reports whether these kernels apply.
 func (a *Hessian) isDualSurface() bool {
-	return a.isSurface3D() && (a.structure == framework.StructureRadial || a.structure == framework.StructureSeparable)
+	return a.isSurface3D() && (a.structure == rowloss.StructureRadial || a.structure == rowloss.StructureSeparable)
 }
 
 // dual3D is the smoothed loss of a row: its gradient, the matrix H and the dual variables, in the frame.
@@ -86,7 +86,7 @@ func (job *primalDualShard) eachSurface(a *Hessian, w *worker, lo, hi int, work 
 	var d dual3D
 	var row row3D
 	var pd *primalDual // of sums over entries
-	if a.structure == framework.StructureSeparable {
+	if a.structure == rowloss.StructureSeparable {
 		pd = w.primalDual(a.F)
 	}
 	for from := lo; from < hi; from += w.batch {
@@ -115,7 +115,7 @@ func (job *primalDualShard) eachSurface(a *Hessian, w *worker, lo, hi int, work 
 
 // surface moves the dual variables of rows of a surface as moveRow does.
 func (job *moveDualShard) surface(a *Hessian, w *worker, lo, hi int) error {
-	ball, bounded := a.o.PlainLoss().(framework.SupportFunction)
+	ball, bounded := a.o.PlainLoss().(rowloss.SupportFunction)
 	err := job.eachSurface(a, w, lo, hi, func(i int, row *row3D, h *[7]float64, d *dual3D, _ float64) {
 		x, y := job.inner[2*i], job.inner[2*i+1]
 		de := [3]float64{x, y, row.a*x + row.b*y}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -64,7 +65,7 @@ func testSurfacePrimalDual(t *testing.T, loss framework.Loss) {
 	}
 	a.o.Smooth(1e-2)
 	shape, _ := a.ArrowheadShape()
-	got, want := framework.NewArrowhead(shape), framework.NewArrowhead(shape)
+	got, want := latent.NewArrowhead(shape), latent.NewArrowhead(shape)
 	dual := make([]float64, 3*n)
 	for i := range dual {
 		dual[i] = rng.NormFloat64() / 2

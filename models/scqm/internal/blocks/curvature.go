@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
@@ -22,7 +23,7 @@ type curvatureKernel struct {
 	*gradientKernel
 	of      *blockObjective // that the derivatives are for
 	hessian *arrowhead.Hessian
-	arrow   *framework.Arrowhead
+	arrow   *latent.Arrowhead
 	root    *arrowhead.InverseRoot
 	f       []float64 // n d: R_i'g_i
 }
@@ -40,7 +41,7 @@ func (k *curvatureKernel) sum(ctx context.Context, dst []float64, x rows.Data, f
 	if k.of != k.whole {
 		k.of, k.hessian = k.whole, arrowhead.New(k.whole.Objective)
 		shape, _ := k.hessian.ArrowheadShape()
-		k.arrow, k.f = framework.NewArrowhead(shape), make([]float64, shape.Inner())
+		k.arrow, k.f = latent.NewArrowhead(shape), make([]float64, shape.Inner())
 	}
 	if _, _, err := k.hessian.AssembleHessian(k.arrow, k.r.point(k.whole.tau)); err != nil {
 		return nil, err

@@ -10,18 +10,19 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // Identity returns a string that identifies a loss: name, parameters, program and matrix.
 func Identity(l framework.Loss) string {
 	id := l.Name()
-	if p, ok := l.(framework.Parametric); ok {
+	if p, ok := l.(rowloss.Parametric); ok {
 		params := p.Params()
 		for _, name := range slices.Sorted(maps.Keys(params)) {
 			id += fmt.Sprintf(" %s=%x", name, math.Float64bits(params[name]))
 		}
 	}
-	if e, ok := l.(framework.Identified); ok {
+	if e, ok := l.(rowloss.Identified); ok {
 		program := e.Program()
 		id += " " + program.SHA256 + " " + program.Params
 	}

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -24,7 +24,7 @@ type batch struct {
 
 	o           *objective.Objective // of the rows
 	second      *arrowhead.Hessian
-	of          *framework.Arrowhead
+	of          *latent.Arrowhead
 	h, e, g     []float64 // n x F, n x D: features, residuals, and gradients
 	roots       []float64 // n x d x d: R_i
 	b           []float64 // n d x P: the columns of B_i R_i
@@ -79,8 +79,8 @@ func (b *batch) setRows() (err error) {
 		return err
 	}
 	b.second = arrowhead.NewDistinct(b.o, b.rowsOnly)
-	shape := framework.ArrowheadShape{Rows: b.n, Dim: k.F.Latent}
-	b.of = framework.NewArrowhead(shape)
+	shape := latent.ArrowheadShape{Rows: b.n, Dim: k.F.Latent}
+	b.of = latent.NewArrowhead(shape)
 	b.of.Outer, b.of.B = k.P, make([]float64, k.P*shape.Inner())
 	if !b.rowsOnly {
 		b.of.A, b.of.OuterGrad = make([]float64, k.P*k.P), make([]float64, k.P)

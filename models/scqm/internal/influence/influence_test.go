@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
@@ -79,7 +80,7 @@ func TestJackknifeHessianIsSchurComplement(t *testing.T) {
 			k, second := rawJackknife(t, p, x), arrowhead.New(p)
 			arrowShape, ok := second.ArrowheadShape()
 			require.True(t, ok)
-			a := framework.NewArrowhead(arrowShape)
+			a := latent.NewArrowhead(arrowShape)
 			_, _, err := second.AssembleHessian(a, x)
 			require.NoError(t, err)
 			want, at := schur(t, a, p), slots(t, second.Chart, k.Chart)
@@ -94,7 +95,7 @@ func TestJackknifeHessianIsSchurComplement(t *testing.T) {
 }
 
 // schur eliminates the inner block.
-func schur(t *testing.T, a *framework.Arrowhead, p *objective.Objective) *mat.Dense {
+func schur(t *testing.T, a *latent.Arrowhead, p *objective.Objective) *mat.Dense {
 	t.Helper()
 	s := mat.NewDense(a.Outer, a.Outer, slices.Clone(a.A))
 	b := mat.NewDense(a.Outer, a.Inner(), a.B)

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -66,7 +67,7 @@ func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
 	}
 	f := p.NewSheet()
 	f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
-	return &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, at: slices.Clone(at), second: framework.HessianOf(p.Loss())}, nil
+	return &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, at: slices.Clone(at), second: rowloss.HessianOf(p.Loss())}, nil
 }
 
 // Load sets other rows, with their coordinates at a minimum, for Sum and LeaveOut. The objective must have the

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -27,7 +28,7 @@ func HasAbsoluteDescent(f *sheet.Sheet, loss framework.Loss) bool {
 // every entry.
 func sumOfAbsolutes(loss framework.Loss) bool {
 	_, sum := loss.(framework.Separable)
-	_, norm := loss.(framework.SupportFunction)
+	_, norm := loss.(rowloss.SupportFunction)
 	return sum && norm
 }
 

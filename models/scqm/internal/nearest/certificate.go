@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
@@ -15,12 +16,12 @@ import (
 )
 
 // Certifies reports whether [UncertainRows] can certify rows under a loss: a function of the norm, a
-// [framework.Quadratic], a [framework.Minorizer], or a differentiable [framework.PowerSum].
+// [framework.Quadratic], a [rowloss.Minorizer], or a differentiable [rowloss.PowerSum].
 func Certifies(loss framework.Loss) bool {
 	switch l := loss.(type) {
-	case framework.Radial, framework.Quadratic, framework.Minorizer:
+	case framework.Radial, framework.Quadratic, rowloss.Minorizer:
 		return true
-	case framework.PowerSum:
+	case rowloss.PowerSum:
 		return l.Power() > 1
 	}
 	return false
@@ -29,7 +30,7 @@ func Certifies(loss framework.Loss) bool {
 // UncertainRows lists the rows of x, at tau, to which another point of the sheet may be nearer by
 // more than a part within of the loss, in place of which functions of the norm, which grow with
 // it, take the squared distance. It costs 2nDm operations, and nDm^2/2 more under a
-// [framework.Minorizer] or [framework.PowerSum]. Workers are those of the caller's goroutines.
+// [rowloss.Minorizer] or [rowloss.PowerSum]. Workers are those of the caller's goroutines.
 func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, within float64, worker func(id int) *Worker, threads int) ([]int, error) {
 	lists := make([][]int, par.Shards(x.N))
 	err := eachShard(threads, len(lists), func(id, shard int) (err error) {
@@ -46,7 +47,7 @@ func UncertainRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss fram
 }
 
 // certificate certifies that rows are at their nearest point of the whole sheet, under a loss with a quadratic lower
-// bound of weights W: a [framework.Minorizer] or, where it is lower than at the row, a [framework.PowerSum], or
+// bound of weights W: a [rowloss.Minorizer] or, where it is lower than at the row, a [rowloss.PowerSum], or
 // r'Mr itself, with W = 2M. For functions of the norm the loss is the squared distance, with W = 2I. With the
 // gradient g of the loss at the residual, s = E'Q'g, B = sum_k (V'g)_k A_k, G = Q'WQ and the Jacobian E of z,
 //
@@ -60,8 +61,8 @@ type certificate struct {
 	f      *sheet.Sheet
 	loss   framework.Loss
 	radial bool
-	lower  framework.Minorizer // nil for others
-	metric *metric             // of r'Mr, nil for others
+	lower  rowloss.Minorizer // nil for others
+	metric *metric           // of r'Mr, nil for others
 
 	weights []float64 // of a batch of rows
 	wq      []float64 // D
@@ -81,7 +82,7 @@ func newCertificate(f *sheet.Sheet, loss framework.Loss, within float64) *certif
 		c.metric.load(f)
 	}
 	_, c.radial = loss.(framework.Radial)
-	c.lower, _ = loss.(framework.Minorizer)
+	c.lower, _ = loss.(rowloss.Minorizer)
 	return c
 }
 
@@ -129,7 +130,7 @@ func (c *certificate) lowerWeights(values, g, r []float64) error {
 	if c.lower != nil {
 		return c.lower.LowerWeights(c.weights, r, c.f.D)
 	}
-	p := c.loss.(framework.PowerSum).Power()
+	p := c.loss.(rowloss.PowerSum).Power()
 	for i, v := range values {
 		from, to := i*c.f.D, (i+1)*c.f.D
 		powerWeights(c.weights[from:to], p, v, g[from:to], r[from:to])

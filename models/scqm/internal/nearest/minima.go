@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -43,7 +44,7 @@ type RowMinima struct {
 func NewMinima(f *sheet.Sheet, loss framework.Loss) *minima {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &minima{
-		Projector: NewProjector(f, loss), radial: framework.StructureOf(loss) == framework.StructureRadial,
+		Projector: NewProjector(f, loss), radial: rowloss.StructureOf(loss) == rowloss.StructureRadial,
 		tau: vec(f.Latent), hess: vec(f.Latent * f.Latent), axes: vec(f.Latent * f.Latent), direction: vec(f.Latent),
 	}
 }

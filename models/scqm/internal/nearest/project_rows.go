@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -56,7 +57,7 @@ func eachShard(threads, shards int, do func(id, shard int) error) error {
 
 // Callers is the number of goroutines that call a loss.
 func Callers(loss framework.Loss, threads int) int {
-	if d, ok := loss.(framework.HighLatency); ok {
+	if d, ok := loss.(rowloss.HighLatency); ok {
 		return max(par.Threads(threads), d.Callers())
 	}
 	return par.Threads(threads)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -172,7 +173,7 @@ func (h *RowHessian) radial(f *sheet.Sheet, w *Worker, loss framework.Radial, he
 // general applies the loss's Hessian to the columns of the Jacobian QE.
 func (h *RowHessian) general(f *sheet.Sheet, w *Worker, loss framework.Loss, hess [][]float64, r []float64, tau func(i int) []float64) error {
 	n := len(hess)
-	second := framework.HessianOf(loss)
+	second := rowloss.HessianOf(loss)
 	h.v, h.columns = dense.Grow(h.v, n*f.D), dense.Grow(h.columns, n*f.M)
 	for j := range f.Latent {
 		clear(h.v)

@@ -37,7 +37,7 @@ func (l *TridiagonalForm) Keep(entries []int) *TridiagonalForm {
 // Name implements [framework.Loss].
 func (l *TridiagonalForm) Name() string { return l.Of.Name() }
 
-// Dim implements [framework.Dimensioned].
+// Dim implements [rowloss.Dimensioned].
 func (l *TridiagonalForm) Dim() int { return len(l.M.Diagonal) }
 
 // Matrix implements [framework.Quadratic]; it makes M at the first call.

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // LossError is a loss that is not finite for a row with moderate residuals. It is not wrapped, as the row
 // number can still change.
 type LossError struct {
 	Row   int
-	cause *framework.LossError
+	cause *rowloss.LossError
 }
 
 // Error names the row and the loss.
@@ -34,8 +35,8 @@ func (p *Objective) FindLossError(x framework.Point) error {
 		if p.data.Missing { // a loss by entry takes rows of any length
 			r = slices.DeleteFunc(r, math.IsNaN)
 		}
-		err := framework.LossErrorAt(p.loss, r)
-		if cause := (*framework.LossError)(nil); errors.As(err, &cause) {
+		err := rowloss.LossErrorAt(p.loss, r)
+		if cause := (*rowloss.LossError)(nil); errors.As(err, &cause) {
 			return &LossError{i, cause}
 		}
 		if err != nil {

@@ -8,18 +8,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // The dual variables of a fit are one row g_i of length D for every row of the
 // data: subgradients of the loss, where the loss is a support function, else vectors that
 // converge to its gradient. They do not include the weights of the rows.
 
-// DualScale implements [framework.PrimalDual]. The scale is the median loss of a
+// DualScale implements [latent.PrimalDual]. The scale is the median loss of a
 // row, or of an entry out of D - d where the loss is separable: those d that tau
 // makes zero do not count. Of powers it is the median size of an entry.
 func (p *Objective) DualScale(x framework.Point) (n int, scale float64, err error) {
-	_, power := p.PlainLoss().(framework.PowerSum)
-	if _, support := p.PlainLoss().(framework.SupportFunction); !support && !power {
+	_, power := p.PlainLoss().(rowloss.PowerSum)
+	if _, support := p.PlainLoss().(rowloss.SupportFunction); !support && !power {
 		return 0, 0, nil
 	}
 	touched, err := p.RoundingScale(x)
@@ -57,9 +58,9 @@ func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 }
 
 // SetMultipliers sets the subgradients for Stationarity, n x D; nil removes them. It does nothing for a
-// [framework.PowerSum].
+// [rowloss.PowerSum].
 func (p *Objective) SetMultipliers(dual []float64) {
-	if _, power := p.PlainLoss().(framework.PowerSum); power {
+	if _, power := p.PlainLoss().(rowloss.PowerSum); power {
 		return
 	}
 	p.multipliers, p.known = append(p.multipliers[:0], dual...), false

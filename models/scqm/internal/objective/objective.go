@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/manifolds"
@@ -75,7 +76,7 @@ type Objective struct {
 // New prepares the fit of a model with latent dimension d and s
 // curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
 // the error of ctx when it is done. threads below 1 stands for all processors;
-// a [framework.HighLatency] loss is called from more goroutines.
+// a [rowloss.HighLatency] loss is called from more goroutines.
 func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads int) (*Objective, error) {
 	if err := data.Validate(); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads
 		return nil, fmt.Errorf("scqm: latent dimension %d and curvature dimension %d do not fit rows of length %d; want d >= 1 and d + s <= D: %w",
 			d, s, data.D, rows.ErrInput)
 	}
-	if l, ok := loss.(framework.Dimensioned); ok && l.Dim() != data.D {
+	if l, ok := loss.(rowloss.Dimensioned); ok && l.Dim() != data.D {
 		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", loss.Name(), l.Dim(), data.D, rows.ErrInput)
 	}
 	p := &Objective{
@@ -222,7 +223,7 @@ func (p *Objective) accumulateShard(id, i int, want want, grad framework.Point, 
 func (p *Objective) Worker(id int) *nearest.Worker {
 	if p.workers[id] == nil {
 		n := p.data.N
-		if _, distant := p.loss.(framework.HighLatency); distant { // there are many workers
+		if _, distant := p.loss.(rowloss.HighLatency); distant { // there are many workers
 			n = (n + len(p.sums) - 1) / len(p.sums)
 		}
 		p.workers[id] = nearest.NewWorker(p.sheet, n)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
@@ -66,7 +67,7 @@ func (p *Objective) reassign(x framework.Point, from, to int) (moved bool, err e
 		copy(some[k*d:(k+1)*d], tau[i*d:(i+1)*d])
 	}
 	var settled []float64
-	if _, lower := p.loss.(framework.Minorizer); lower {
+	if _, lower := p.loss.(rowloss.Minorizer); lower {
 		settled = slices.Clone(some)
 	}
 	moved, err = p.nearer(part.Select(list), some, settled)

@@ -2,21 +2,23 @@ package streaming
 
 import (
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// ArrowheadShape implements [framework.ArrowheadHessian] with no inner rows: the sums have tau eliminated. It
+// ArrowheadShape implements [latent.ArrowheadHessian] with no inner rows: the sums have tau eliminated. It
 // reports false for losses without second derivatives, for too large a Hessian, and for flat sheets: there
 // Newton's method stopped at points up to .7 % above the minimum, after hundreds of reads.
-func (p *Problem) ArrowheadShape() (framework.ArrowheadShape, bool) {
-	s := framework.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape, false), Dim: p.shape.Latent}
-	return s, p.shape.S > 0 && s.Outer <= arrowhead.MaxOuter && framework.StructureOf(p.loss) != framework.StructureBlackBox
+func (p *Problem) ArrowheadShape() (latent.ArrowheadShape, bool) {
+	s := latent.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape, false), Dim: p.shape.Latent}
+	return s, p.shape.S > 0 && s.Outer <= arrowhead.MaxOuter && rowloss.StructureOf(p.loss) != rowloss.StructureBlackBox
 }
 
-// AssembleHessian implements [framework.ArrowheadHessian].
-func (p *Problem) AssembleHessian(a *framework.Arrowhead, x framework.Point) (cost, passes float64, err error) {
+// AssembleHessian implements [latent.ArrowheadHessian].
+func (p *Problem) AssembleHessian(a *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	k, err := p.find(x, true)
 	if err != nil {
 		return 0, 0, err
@@ -35,7 +37,7 @@ func (p *Problem) AssembleHessian(a *framework.Arrowhead, x framework.Point) (co
 	return k.first.Cost + p.Penalty(nil, theta), 2, nil
 }
 
-// RetractOuter implements [framework.ArrowheadHessian].
+// RetractOuter implements [latent.ArrowheadHessian].
 func (p *Problem) RetractOuter(dst, x framework.Point, v []float64) error {
 	if p.chart == nil {
 		D := p.shape.D
@@ -48,7 +50,7 @@ func (p *Problem) RetractOuter(dst, x framework.Point, v []float64) error {
 	return p.chart.RetractOuter(dst, x, v)
 }
 
-// InnerStep implements [framework.ArrowheadHessian]; there are no inner rows. It also requests second
+// InnerStep implements [latent.ArrowheadHessian]; there are no inner rows. It also requests second
 // derivatives, which the next step needs if this one is accepted.
 func (p *Problem) InnerStep(x framework.Point, _ []float64) (cost, passes float64, err error) {
 	k, err := p.find(x, true)

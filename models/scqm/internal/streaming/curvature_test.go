@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/models/scqm/internal/problemtest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,7 +23,7 @@ func TestStreamCurvature(t *testing.T) {
 		require.NoError(t, err)
 		shape, fits := p.ArrowheadShape()
 		require.True(t, fits)
-		a := framework.NewArrowhead(shape)
+		a := latent.NewArrowhead(shape)
 		cost, _, err := p.AssembleHessian(a, at)
 		require.NoError(t, err)
 		v := problemtest.Gaussians(9, shape.Outer)

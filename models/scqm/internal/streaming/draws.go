@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
@@ -51,7 +52,7 @@ func newDraws(n int, seed uint64) *draws {
 	return d
 }
 
-// Draws implements [framework.StochasticSweeper], for l2 in place of a loss by entry that cannot be swept.
+// Draws implements [latent.StochasticSweeper], for l2 in place of a loss by entry that cannot be swept.
 func (p *Problem) Draws() int {
 	if p.draws == nil || p.OuterBlocks() == nil && p.near() == nil {
 		return 0
@@ -61,7 +62,7 @@ func (p *Problem) Draws() int {
 
 // near is a loss with sweeps whose minimum is near that of a loss by entry, for draws; nil for none.
 func (p *Problem) near() framework.Loss {
-	if framework.StructureOf(p.loss) != framework.StructureSeparable || p.Parts() == 0 {
+	if rowloss.StructureOf(p.loss) != rowloss.StructureSeparable || p.Parts() == 0 {
 		return nil
 	}
 	return losses.L2()
@@ -98,7 +99,7 @@ func (p *Problem) drawn(k int) []int {
 	return list
 }
 
-// SweepDraw implements [framework.StochasticSweeper].
+// SweepDraw implements [latent.StochasticSweeper].
 func (p *Problem) SweepDraw(next, x framework.Point, k int, rate float64) error {
 	defer func(eps float64, loss framework.Loss) { p.eps, p.loss = eps, loss }(p.eps, p.loss)
 	p.eps = drawnRounding * p.scale

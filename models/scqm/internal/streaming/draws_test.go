@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/problemtest"
 	"github.com/stretchr/testify/assert"
@@ -82,7 +83,7 @@ func TestSamples(t *testing.T) {
 
 	reads := framework.NewEvaluator(t.Context(), p)
 	before := p.summed
-	require.NoError(t, reads.Sample(4, func() error {
+	require.NoError(t, latent.Sample(reads, 4, func() error {
 		_, err := reads.Evaluate(nil, framework.NewPoint(p.blocks))
 		return err
 	}))

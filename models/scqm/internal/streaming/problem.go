@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
@@ -40,6 +41,7 @@ type Problem struct {
 	spread float64 // h^2, 0 where all rows are equal
 	weight float64 // of all rows
 
+	latent.Explorer
 	objective.Regularizer
 	scale        float64 // the smoothing scale; 0 for none
 	eps, lastEps float64
@@ -223,7 +225,7 @@ func (p *Problem) OuterBlocks() []int {
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
 }
 
-// Sweep implements [framework.Sweeper], with all tau as hidden inner variables.
+// Sweep implements [latent.Sweeper], with all tau as hidden inner variables.
 func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	r := p.request(blocks.Sweep, x)
 	sums, _, err := p.sum(r)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
@@ -47,7 +48,7 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 
 // judgeInTime judges a run at projected rows if the time limit allows, else at those of a pass.
 func (p *Problem) judgeInTime(r *Run, tolerance float64) error {
-	project := framework.StructureOf(p.loss) != framework.StructureRadial
+	project := rowloss.StructureOf(p.loss) != rowloss.StructureRadial
 	err := p.judge(r, tolerance, project)
 	if !project || !errors.Is(err, context.DeadlineExceeded) || p.ctx.Err() != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Parts implements [framework.Sampler], for losses that cannot be swept and have second
+// Parts implements [latent.Sampler], for losses that cannot be swept and have second
 // derivatives.
 func (p *Problem) Parts() int {
 	if p.draws == nil || p.OuterBlocks() != nil {
@@ -20,7 +20,7 @@ func (p *Problem) Parts() int {
 	return blocks.Count(p.n)
 }
 
-// Sample implements [framework.Sampler]: the first blocks of an order in which any few in a row
+// Sample implements [latent.Sampler]: the first blocks of an order in which any few in a row
 // are spread evenly over the table.
 func (p *Problem) Sample(count int) {
 	d, all := p.draws, blocks.Count(p.n)
@@ -39,7 +39,7 @@ func (p *Problem) Sample(count int) {
 	p.Lambda *= float64(count) / float64(all)
 }
 
-// SamplingError implements [framework.Sampler]. If the loss |r|^p in D - d directions is a negative log-density
+// SamplingError implements [latent.Sampler]. If the loss |r|^p in D - d directions is a negative log-density
 // up to scale, the minimum for n rows and P parameters is expected to exceed that of all rows by Pp/2n(D - d)
 // of the cost; this is the value for p = 2:
 //

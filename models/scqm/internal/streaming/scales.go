@@ -2,6 +2,7 @@ package streaming
 
 import (
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -36,7 +37,7 @@ func (p *Problem) NewAverage(x framework.Point) *alternating.Average {
 // CostOfAll returns the objective at a point, with projected rows, for a penalty factor Lambda.
 func (p *Problem) CostOfAll(x framework.Point, lambda float64) (float64, error) {
 	defer func(eps float64, placed bool) { p.eps, p.placed = eps, placed }(p.eps, p.placed)
-	p.eps, p.placed = 0, framework.StructureOf(p.loss) != framework.StructureRadial
+	p.eps, p.placed = 0, rowloss.StructureOf(p.loss) != rowloss.StructureRadial
 	o, err := p.firstOrder(x)
 	if err != nil {
 		return 0, err

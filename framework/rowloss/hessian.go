@@ -1,19 +1,23 @@
-package framework
+package rowloss
 
-import "math"
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
 
 // HessianOf returns the loss itself where it offers second derivatives, else
 // an approximation by central differences of its gradient, with a relative
 // error of about 1e-10.
-func HessianOf(l Loss) SecondOrder {
-	if s, ok := l.(SecondOrder); ok {
+func HessianOf(l framework.Loss) framework.SecondOrder {
+	if s, ok := l.(framework.SecondOrder); ok {
 		return s
 	}
 	return differences{l}
 }
 
 // differences approximates Hessian-vector products of a loss.
-type differences struct{ loss Loss }
+type differences struct{ loss framework.Loss }
 
 // cubeRootEps balances rounding and truncation of a central difference.
 const cubeRootEps = 6.055454452393343e-06

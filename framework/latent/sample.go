@@ -1,8 +1,10 @@
-package framework
+package latent
+
+import "github.com/scqm/scqm/framework"
 
 // Sampler is a problem whose cost is a sum over data that can be read in part.
 type Sampler interface {
-	Problem
+	framework.Problem
 	// Parts returns the number of parts of the same size that the data have; 0 where the
 	// problem, as it is set up, cannot be sampled.
 	Parts() int
@@ -16,20 +18,11 @@ type Sampler interface {
 }
 
 // Sample runs something on a sample of so many parts of the data of a problem that is a
-// [Sampler]. What it evaluates counts as the part of all data that it is, evaluations
-// rounded up.
-func (e *Evaluator) Sample(count int, run func() error) error {
-	p := e.problem.(Sampler)
-	all, before := p.Parts(), e.counts
+// [Sampler]. What it evaluates counts as the part of all data that it is.
+func Sample(e *framework.Evaluator, count int, run func() error) error {
+	p, _ := framework.As[Sampler](e.Problem())
+	all := p.Parts()
 	p.Sample(count)
-	defer func() {
-		p.Sample(all)
-		e.lastValid = false
-		share := float64(count) / float64(all)
-		e.counts.Passes = before.Passes + share*(e.counts.Passes-before.Passes)
-		evaluations := e.counts.Evaluations - before.Evaluations
-		e.counts.Evaluations = before.Evaluations + (evaluations*count+all-1)/all
-	}()
-	e.lastValid = false
-	return run()
+	defer p.Sample(all)
+	return e.Share(float64(count)/float64(all), run)
 }

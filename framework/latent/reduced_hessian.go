@@ -1,4 +1,4 @@
-package framework
+package latent
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -32,8 +33,8 @@ type ReducedHessian struct {
 
 // ReduceHessian returns the reduced Hessian of p at x. It reports false where there are
 // no second derivatives at x, or too large ones ([ArrowheadShape.Probeable]).
-func ReduceHessian(p Problem, x Point) (h *ReducedHessian, ok bool, err error) {
-	a, ok := p.(ArrowheadHessian)
+func ReduceHessian(p framework.Problem, x framework.Point) (h *ReducedHessian, ok bool, err error) {
+	a, ok := framework.As[ArrowheadHessian](p)
 	if !ok {
 		return nil, false, nil
 	}

@@ -1,9 +1,11 @@
-package framework
+package latent
+
+import "github.com/scqm/scqm/framework"
 
 // StochasticSweeper is a problem that can sweep over a part of its data at a time, drawn
 // at random, with an average over the parts drawn so far.
 type StochasticSweeper interface {
-	Problem
+	framework.Problem
 	// Draws returns the number of draws in which all data are drawn once; 0 where the
 	// problem, as it is set up, cannot sweep so.
 	Draws() int
@@ -13,28 +15,22 @@ type StochasticSweeper interface {
 	// written into next. Draws k and k + Draws() are of different reads; no two of one
 	// read share data. The same k, on the same data, draws the same part. Where the problem is a
 	// [Sampler] with parts, draws may be those of a problem whose minimum is near.
-	SweepDraw(next, x Point, k int, rate float64) error
+	SweepDraw(next, x framework.Point, k int, rate float64) error
 }
 
 // SweepDraw does one draw of a problem that is a [StochasticSweeper]. It counts as the part of
-// two passes that it is, and draws of a whole read as one evaluation. Points that are
-// not finite are an error.
-func (e *Evaluator) SweepDraw(next, x Point, k int, rate float64) error {
-	if err := e.admit(0); err != nil {
-		return err
-	}
-	p := e.problem.(StochasticSweeper)
-	e.lastValid = false
-	if err := p.SweepDraw(next, x, k, rate); err != nil {
-		return e.failure(err)
-	}
-	draws := p.Draws()
-	e.counts.Passes += 2 / float64(draws)
-	if (k+1)%draws == 0 {
-		e.counts.Evaluations++
-	}
-	if !next.Finite() {
-		return ErrNonFinite
-	}
-	return nil
+// an evaluation and of two passes that it is. Points that are not finite are an error.
+func SweepDraw(e *framework.Evaluator, next, x framework.Point, k int, rate float64) error {
+	p, _ := framework.As[StochasticSweeper](e.Problem())
+	return e.Charge(0, func() error {
+		if err := p.SweepDraw(next, x, k, rate); err != nil {
+			return err
+		}
+		part := 1 / float64(p.Draws())
+		e.Count(part, 2*part)
+		if !next.Finite() {
+			return framework.ErrNonFinite
+		}
+		return nil
+	})
 }

@@ -1,4 +1,4 @@
-package framework
+package latent
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // ArrowheadHessian is a problem with second derivatives in the shape of an
@@ -39,20 +41,20 @@ type ArrowheadHessian interface {
 	// fit in memory.
 	ArrowheadShape() (ArrowheadShape, bool)
 	// AssembleHessian writes all derivatives at x over whatever a holds. It
-	// returns the cost and the work done in passes (see [Counts]), which must not
+	// returns the cost and the work done in passes (see [framework.Counts]), which must not
 	// depend on what was kept from earlier calls: solvers go by it, and a run that
 	// was stored keeps nothing.
-	AssembleHessian(a *Arrowhead, x Point) (cost, passes float64, err error)
+	AssembleHessian(a *Arrowhead, x framework.Point) (cost, passes float64, err error)
 	// RetractOuter writes y(v) into the outer blocks of dst, for the outer blocks
 	// y of x and the coordinates that AssembleHessian uses at x. It leaves the
 	// inner block of dst alone. It fails where no such point exists.
-	RetractOuter(dst, x Point, v []float64) error
+	RetractOuter(dst, x framework.Point, v []float64) error
 	// InnerStep improves the inner block of x for its outer ones, in place:
 	// every row becomes the better one of itself and the row of other, and
 	// takes from there one damped Newton step on its own cost, which it keeps
 	// if that lowers the cost. It returns the cost at the new x, and the work
 	// done in passes.
-	InnerStep(x Point, other []float64) (cost, passes float64, err error)
+	InnerStep(x framework.Point, other []float64) (cost, passes float64, err error)
 }
 
 // ArrowheadShape holds the sizes of an arrowhead.
@@ -108,9 +110,9 @@ func (a *Arrowhead) Finite() bool {
 	return true
 }
 
-// ArrowheadShape returns the sizes of the problem's arrowhead, where it has one.
-func (e *Evaluator) ArrowheadShape() (ArrowheadShape, bool) {
-	if p, ok := e.problem.(ArrowheadHessian); ok {
+// ShapeOf returns the sizes of the problem's arrowhead, where it has one.
+func ShapeOf(e *framework.Evaluator) (ArrowheadShape, bool) {
+	if p, ok := framework.As[ArrowheadHessian](e.Problem()); ok {
 		return p.ArrowheadShape()
 	}
 	return ArrowheadShape{}, false
@@ -119,45 +121,41 @@ func (e *Evaluator) ArrowheadShape() (ArrowheadShape, bool) {
 // AssembleHessian computes the derivatives at x of a problem that has an arrowhead;
 // see [ArrowheadHessian]. It counts as one evaluation. Costs that are not finite
 // are treated as by Evaluate.
-func (e *Evaluator) AssembleHessian(a *Arrowhead, x Point) (float64, error) {
-	if err := e.admit(1); err != nil {
-		return math.Inf(1), err
+func AssembleHessian(e *framework.Evaluator, a *Arrowhead, x framework.Point) (float64, error) {
+	p, _ := framework.As[ArrowheadHessian](e.Problem())
+	return assemble(e, a, "second derivatives", func() (cost, passes float64, err error) { return p.AssembleHessian(a, x) })
+}
+
+// assemble counts a call that computes a cost and its derivatives, and judges both.
+func assemble(e *framework.Evaluator, a *Arrowhead, what string, call func() (cost, passes float64, err error)) (float64, error) {
+	cost, err := e.ChargeCost(func() (cost, passes float64, err error) { return named(what, call) })
+	if err == nil && !math.IsInf(cost, 0) && !a.Finite() {
+		err = fmt.Errorf("%w: the %s have NaN or Inf at a point of finite cost", framework.ErrNonFinite, what)
 	}
-	e.lastValid = false
-	cost, passes, err := e.problem.(ArrowheadHessian).AssembleHessian(a, x)
-	if err != nil {
-		return math.Inf(1), e.failure(fmt.Errorf("second derivatives: %w", err))
+	return cost, err
+}
+
+// named puts the name of a call before its error.
+func named(what string, call func() (cost, passes float64, err error)) (cost, passes float64, err error) {
+	if cost, passes, err = call(); err != nil {
+		err = fmt.Errorf("%s: %w", what, err)
 	}
-	e.counts.Evaluations++
-	e.counts.Passes += passes
-	if cost, err = e.judgeCost(cost); err != nil || math.IsInf(cost, 0) {
-		return cost, err
-	}
-	if !a.Finite() {
-		return cost, fmt.Errorf("%w: the second derivatives have NaN or Inf at a point of finite cost", ErrNonFinite)
-	}
-	return cost, nil
+	return cost, passes, err
 }
 
 // RetractOuter moves the outer blocks of a problem that has an arrowhead; see
 // [ArrowheadHessian].
-func (e *Evaluator) RetractOuter(dst, x Point, v []float64) error {
-	return e.problem.(ArrowheadHessian).RetractOuter(dst, x, v)
+func RetractOuter(e *framework.Evaluator, dst, x framework.Point, v []float64) error {
+	p, _ := framework.As[ArrowheadHessian](e.Problem())
+	return p.RetractOuter(dst, x, v)
 }
 
 // InnerStep improves the inner block of a problem that has an arrowhead; see
 // [ArrowheadHessian]. It counts as one evaluation. Costs that are not finite are
 // treated as by Evaluate.
-func (e *Evaluator) InnerStep(x Point, other []float64) (float64, error) {
-	if err := e.admit(1); err != nil {
-		return math.Inf(1), err
-	}
-	e.lastValid = false
-	cost, passes, err := e.problem.(ArrowheadHessian).InnerStep(x, other)
-	if err != nil {
-		return math.Inf(1), e.failure(fmt.Errorf("inner rows: %w", err))
-	}
-	e.counts.Evaluations++
-	e.counts.Passes += passes
-	return e.judgeCost(cost)
+func InnerStep(e *framework.Evaluator, x framework.Point, other []float64) (float64, error) {
+	p, _ := framework.As[ArrowheadHessian](e.Problem())
+	return e.ChargeCost(func() (cost, passes float64, err error) {
+		return named("inner rows", func() (cost, passes float64, err error) { return p.InnerStep(x, other) })
+	})
 }

@@ -1,4 +1,4 @@
-package framework
+package latent
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 )
 
@@ -37,8 +38,6 @@ const (
 	// the cost as it is, so that up to maxProbed of them are probed.
 	nullSpace = 1e-8
 	maxProbed = 8
-	// probeGain is the relative decrease that counts.
-	probeGain = 1e-8
 	// firstLength is the first length in units of sqrt(F), for which an eigenvalue
 	// of 1 would raise the cost F by 5e-5 F; it grows by a factor of ten.
 	firstLength, lastLength = 1e-2, 1e2
@@ -58,8 +57,8 @@ type prober struct {
 	scale      []float64
 	outer      []float64
 	moved      []float64 // the inner block
-	trial      Point
-	lowest     Point
+	trial      framework.Point
+	lowest     framework.Point
 	lowestCost float64
 }
 
@@ -73,40 +72,19 @@ func (s ArrowheadShape) Probeable() bool {
 	return s.Outer <= MaxProbedOuter && s.Outer*s.Dim <= entries/max(s.Rows, 1)
 }
 
-// probe begins anew from a point that is lower by more than gain, if there is one
-// along the lowest curvatures, and tells of one that is lower by less.
-func (r *run) probe(gain float64) (finding, error) {
-	shape, ok := r.evaluator.ArrowheadShape()
-	if !ok || !shape.Probeable() {
-		return nothing, nil
-	}
-	if r.prober == nil {
-		r.prober = newProber(shape, r.evaluator.blocks)
-	}
-	found, err := r.prober.search(r.evaluator, r.bestPoint)
-	switch {
-	case err != nil || !(found > probeGain*math.Abs(r.best)):
-		return nothing, err
-	case !(found > gain):
-		return lower, nil
-	}
-	moved, err := r.restart(r.prober.lowest.Clone(), gain)
-	return pick(moved, elsewhere, nothing), err
-}
-
-func newProber(shape ArrowheadShape, blocks []Block) *prober {
+func newProber(shape ArrowheadShape, blocks []framework.Block) *prober {
 	return &prober{
 		Arrowhead: NewArrowhead(shape), s: make([]float64, shape.Outer*shape.Outer),
 		scale: make([]float64, shape.Outer), outer: make([]float64, shape.Outer),
-		moved: make([]float64, shape.Inner()), trial: NewPoint(blocks), lowest: NewPoint(blocks),
+		moved: make([]float64, shape.Inner()), trial: framework.NewPoint(blocks), lowest: framework.NewPoint(blocks),
 	}
 }
 
 // search leaves the lowest point that it finds, and returns by how much it is
 // lower than x with its inner rows settled.
-func (p *prober) search(e *Evaluator, x Point) (float64, error) {
-	cost, err := e.AssembleHessian(p.Arrowhead, x)
-	if errors.Is(err, ErrNonFinite) || err == nil && math.IsInf(cost, 0) { // on a kink
+func (p *prober) search(e *framework.Evaluator, x framework.Point) (float64, error) {
+	cost, err := AssembleHessian(e, p.Arrowhead, x)
+	if errors.Is(err, framework.ErrNonFinite) || err == nil && math.IsInf(cost, 0) { // on a kink
 		return 0, nil
 	}
 	if err != nil {
@@ -149,7 +127,7 @@ func (p *prober) search(e *Evaluator, x Point) (float64, error) {
 }
 
 // walk tries lengths along a scaled direction until they no longer can pay.
-func (p *prober) walk(e *Evaluator, x Point, cost, curvature, sign float64, direction []float64) error {
+func (p *prober) walk(e *framework.Evaluator, x framework.Point, cost, curvature, sign float64, direction []float64) error {
 	unit := sign * math.Sqrt(math.Abs(cost))
 	last := cost
 	for t := firstLength; curvature*t*t/2 <= tooHigh; t *= 10 {
@@ -175,16 +153,16 @@ func (p *prober) walk(e *Evaluator, x Point, cost, curvature, sign float64, dire
 // settle moves the outer blocks and lets the inner rows follow, for as long as
 // that may lead below a cost: Newton's method gains less in every step than in the
 // one before.
-func (p *prober) settle(e *Evaluator, x Point, below float64) (float64, error) {
-	if e.RetractOuter(p.trial, x, p.outer) != nil {
+func (p *prober) settle(e *framework.Evaluator, x framework.Point, below float64) (float64, error) {
+	if RetractOuter(e, p.trial, x, p.outer) != nil {
 		return math.Inf(1), nil
 	}
 	copy(p.trial[p.Block], x[p.Block])
 	p.follow(x[p.Block])
 	last := math.Inf(1)
 	for range settling {
-		cost, err := e.InnerStep(p.trial, p.moved)
-		if errors.Is(err, ErrNonFinite) {
+		cost, err := InnerStep(e, p.trial, p.moved)
+		if errors.Is(err, framework.ErrNonFinite) {
 			return math.Inf(1), nil
 		}
 		if err != nil {

@@ -1,4 +1,4 @@
-package framework
+package latent
 
 import (
 	"testing"
@@ -7,23 +7,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // quadraticArrowhead is a problem at a point where its derivatives are given.
 type quadraticArrowhead struct {
-	Problem
+	framework.Problem
 	at Arrowhead
 }
 
-func (q quadraticArrowhead) Blocks() []Block                        { return nil }
+func (q quadraticArrowhead) Blocks() []framework.Block              { return nil }
 func (q quadraticArrowhead) ArrowheadShape() (ArrowheadShape, bool) { return q.at.ArrowheadShape, true }
-func (q quadraticArrowhead) RetractOuter(_, _ Point, _ []float64) error {
+func (q quadraticArrowhead) RetractOuter(_, _ framework.Point, _ []float64) error {
 	return nil
 }
-func (q quadraticArrowhead) InnerStep(Point, []float64) (cost, passes float64, err error) {
+func (q quadraticArrowhead) InnerStep(framework.Point, []float64) (cost, passes float64, err error) {
 	return 0, 0, nil
 }
-func (q quadraticArrowhead) AssembleHessian(a *Arrowhead, _ Point) (cost, passes float64, err error) {
+func (q quadraticArrowhead) AssembleHessian(a *Arrowhead, _ framework.Point) (cost, passes float64, err error) {
 	for _, p := range [][2][]float64{
 		{a.OuterGrad, q.at.OuterGrad}, {a.InnerGrad, q.at.InnerGrad}, {a.A, q.at.A}, {a.B, q.at.B}, {a.C, q.at.C},
 	} {

@@ -1,6 +1,10 @@
-package framework
+package latent
 
-import "math"
+import (
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
 
 // Sweeper is a problem whose blocks fall into outer and inner ones, such that
 // one pass over its data both minimises over the inner blocks for given outer ones
@@ -21,7 +25,7 @@ type Sweeper interface {
 	//	F(y', t') <= F(y, t').
 	//
 	// It returns F(y, t'). Where next equals x, the gradient of F is zero.
-	Sweep(next, x Point) (float64, error)
+	Sweep(next, x framework.Point) (float64, error)
 }
 
 // BlockMinimizer is a problem that can be minimised over some of its blocks
@@ -34,10 +38,10 @@ type BlockMinimizer interface {
 	// MinimizeGroup writes into the blocks of group g of dst the minimiser of
 	// the cost, or of a function that is nowhere below the cost and touches it
 	// at x, given the other blocks of x, and returns the cost there with the
-	// work done, in passes (see [Counts]). It leaves the other blocks of dst
+	// work done, in passes (see [framework.Counts]). It leaves the other blocks of dst
 	// alone. The cost does not exceed that at x, and where dst equals x the
 	// gradient over the group is zero.
-	MinimizeGroup(dst, x Point, g int) (cost, passes float64, err error)
+	MinimizeGroup(dst, x framework.Point, g int) (cost, passes float64, err error)
 }
 
 // Equivariant is a solver that sees points only through sums, multiples, inner
@@ -53,8 +57,8 @@ type Equivariant interface {
 
 // OuterBlocks lists the outer blocks of a problem that can sweep; none where
 // it cannot.
-func (e *Evaluator) OuterBlocks() []int {
-	if p, ok := e.problem.(Sweeper); ok {
+func OuterBlocks(e *framework.Evaluator) []int {
+	if p, ok := framework.As[Sweeper](e.Problem()); ok {
 		return p.OuterBlocks()
 	}
 	return nil
@@ -62,18 +66,22 @@ func (e *Evaluator) OuterBlocks() []int {
 
 // Sweep does one alternation of a problem for which OuterBlocks is not empty;
 // see [Sweeper]. It counts as one evaluation and two passes. Costs that are not
-// finite are treated as by Evaluate.
-func (e *Evaluator) Sweep(next, x Point) (float64, error) {
-	return e.alternate(next, func() (float64, float64, error) {
-		cost, err := e.problem.(Sweeper).Sweep(next, x)
+// finite are treated as by Evaluate, and so is one from which the point that it leads
+// to is not finite: nothing can go on from there.
+func Sweep(e *framework.Evaluator, next, x framework.Point) (float64, error) {
+	p, _ := framework.As[Sweeper](e.Problem())
+	return e.ChargeCost(func() (cost, passes float64, err error) {
+		if cost, err = p.Sweep(next, x); err == nil && !next.Finite() {
+			cost = math.NaN()
+		}
 		return cost, 2, err
 	})
 }
 
 // Groups lists the groups of blocks that can be minimised together; none where
 // the problem is no [BlockMinimizer].
-func (e *Evaluator) Groups() [][]int {
-	if p, ok := e.problem.(BlockMinimizer); ok {
+func Groups(e *framework.Evaluator) [][]int {
+	if p, ok := framework.As[BlockMinimizer](e.Problem()); ok {
 		return p.Groups()
 	}
 	return nil
@@ -81,28 +89,7 @@ func (e *Evaluator) Groups() [][]int {
 
 // MinimizeGroup minimises over a group of blocks; see [BlockMinimizer]. It
 // counts as one evaluation.
-func (e *Evaluator) MinimizeGroup(dst, x Point, g int) (float64, error) {
-	return e.alternate(nil, func() (cost, passes float64, err error) {
-		return e.problem.(BlockMinimizer).MinimizeGroup(dst, x, g)
-	})
-}
-
-// alternate admits and counts a call that computes a cost and moves blocks.
-// Where the point it moves to is not finite, neither counts the cost as
-// finite: nothing can go on from there.
-func (e *Evaluator) alternate(next Point, call func() (cost, passes float64, err error)) (float64, error) {
-	if err := e.admit(1); err != nil {
-		return math.Inf(1), err
-	}
-	e.lastValid = false
-	cost, passes, err := call()
-	if err != nil {
-		return math.Inf(1), e.failure(err)
-	}
-	e.counts.Evaluations++
-	e.counts.Passes += passes
-	if !next.Finite() {
-		cost = math.NaN()
-	}
-	return e.judgeCost(cost)
+func MinimizeGroup(e *framework.Evaluator, dst, x framework.Point, g int) (float64, error) {
+	p, _ := framework.As[BlockMinimizer](e.Problem())
+	return e.ChargeCost(func() (cost, passes float64, err error) { return p.MinimizeGroup(dst, x, g) })
 }

@@ -1,12 +1,14 @@
-package framework
+package rowloss
 
 import (
 	"fmt"
 	"math"
+
+	"github.com/scqm/scqm/framework"
 )
 
 // LossError is a loss that is not finite for an ordinary residual. It matches
-// [ErrNonFinite].
+// [framework.ErrNonFinite].
 type LossError struct {
 	Loss  string  // its name
 	What  string  // "value" or "gradient"
@@ -25,13 +27,13 @@ func (e *LossError) Error() string {
 }
 
 // Unwrap says that numbers are not finite.
-func (e *LossError) Unwrap() error { return ErrNonFinite }
+func (e *LossError) Unwrap() error { return framework.ErrNonFinite }
 
 // LossErrorAt tries a loss at one residual: solvers see only that a sum is not
 // finite. It returns a [LossError] where the loss breaks its promise, what Evaluate
 // returns where that fails, and nil where all is well or an entry of the residual
 // is beyond 1e100.
-func LossErrorAt(loss Loss, r []float64) error {
+func LossErrorAt(loss framework.Loss, r []float64) error {
 	var square float64
 	for _, v := range r {
 		if !(math.Abs(v) <= ordinaryResidual) {

@@ -1,4 +1,4 @@
-package framework_test
+package rowloss_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // cliff is the sum of squares with a fault where the residual is 0.
@@ -43,7 +44,7 @@ func TestLossErrorAt(t *testing.T) {
 		{cliff{value: nan}, []float64{1e101, 0}, ""},
 		{cliff{value: nan}, []float64{nan, 0}, ""},
 	} {
-		err := framework.LossErrorAt(c.loss, c.r)
+		err := rowloss.LossErrorAt(c.loss, c.r)
 		if c.want == "" {
 			assert.NoError(t, err)
 			continue

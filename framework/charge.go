@@ -1,0 +1,64 @@
+package framework
+
+import "math"
+
+// wholeRounding is the error of a sum of parts that make up a whole.
+const wholeRounding = 1e-9
+
+// Charge runs work that the evaluator has no method for, such as a proximal map, as it
+// evaluates: beyond the budget or when the context is done it refuses, in an error that a
+// solver hands on, and a panic becomes an error that wraps [ErrPanic]. The work counts as so many
+// passes, and as evaluations: 1 is the work of a cost, parts add up. Work of 0 passes is free.
+func (e *Evaluator) Charge(passes float64, work func() error) error {
+	if err := e.admit(e.whole(passes)); err != nil {
+		return err
+	}
+	e.Count(passes, passes)
+	if err := guard(work); err != nil {
+		return e.failure(err)
+	}
+	return nil
+}
+
+// ChargeCost is [Evaluator.Charge] for work that computes a cost and tells the passes it took.
+// It counts as one evaluation, and a cost that is not finite is treated as by Evaluate.
+func (e *Evaluator) ChargeCost(work func() (cost, passes float64, err error)) (cost float64, err error) {
+	if err := e.admit(1); err != nil {
+		return math.Inf(1), err
+	}
+	e.lastValid = false
+	var passes float64
+	if err := guard(func() (err error) { cost, passes, err = work(); return err }); err != nil {
+		return math.Inf(1), e.failure(err)
+	}
+	e.Count(1, passes)
+	return e.judgeCost(cost)
+}
+
+// Share runs something whose evaluations and passes count as a part of themselves, as on a
+// part of the data.
+func (e *Evaluator) Share(part float64, run func() error) error {
+	before := e.counts
+	defer func() {
+		e.lastValid = false
+		e.counts.Passes = before.Passes + part*(e.counts.Passes-before.Passes)
+		evaluations := float64(e.counts.Evaluations - before.Evaluations)
+		e.counts.Evaluations = before.Evaluations + int(math.Ceil(evaluations*part-wholeRounding))
+	}()
+	e.lastValid = false
+	return run()
+}
+
+// Count adds work that was done for the run without being asked for by Charge.
+func (e *Evaluator) Count(evaluations, passes float64) {
+	e.lastValid = false
+	whole := e.whole(evaluations)
+	e.counts.Evaluations += whole
+	e.counts.part += evaluations - float64(whole)
+	e.counts.Passes += passes
+}
+
+// whole is the number of whole evaluations that a part more makes up.
+func (e *Evaluator) whole(more float64) int {
+	return int(math.Floor(e.counts.part + more + wholeRounding))
+}

@@ -1,0 +1,106 @@
+package latent
+
+import "github.com/scqm/scqm/framework"
+
+// PrimalDual is an [ArrowheadHessian] with kinks, a sum of support functions
+// max g'r(x) over the g of a ball. Its dual variables g are what takes the place
+// of r/sqrt(|r|^2 + eps^2), the gradient of the rounded support function, in
+// Newton's method for the system
+//
+//	sum_i g_i' Dr_i = 0,   sqrt(|r_i|^2 + eps^2) g_i = r_i.
+//
+// Its quadratic model holds in a neighbourhood that does not shrink with eps,
+// as that of the rounded cost does.
+//
+// For a [rowloss.PowerSum] the second equation is (r^2 + eps^2)^(1-p/2) g = p r by entry,
+// and g is in no ball: with p = 1 that is the system above.
+//
+// Sources: T. F. Chan, G. H. Golub, P. Mulet, A nonlinear primal-dual method for
+// total variation-based image restoration, SIAM J. Sci. Comput. 20 (1999);
+// K. D. Andersen, E. Christiansen, A. R. Conn, M. L. Overton, An efficient
+// primal-dual interior-point method for minimizing a sum of Euclidean norms,
+// SIAM J. Sci. Comput. 22 (2000).
+type PrimalDual interface {
+	ArrowheadHessian
+	framework.Smoothable
+	// DualScale returns the number of dual variables and the typical size of
+	// what is rounded at x, a residual. The number is 0 where the cost is no sum
+	// of support functions or powers, or has no kink near x.
+	DualScale(x framework.Point) (n int, scale float64, err error)
+	// StartDual writes the gradients of the rounded support functions at x.
+	StartDual(dual []float64, x framework.Point) error
+	// AssemblePrimalDual is AssembleHessian for the rounded cost, with the
+	// second derivatives of the system above in place of those of the cost. The
+	// gradients are those of the rounded cost.
+	AssemblePrimalDual(a *Arrowhead, x framework.Point, dual []float64) (cost, passes float64, err error)
+	// MoveDual moves dual by the fraction given of the step that belongs to the
+	// step v, w of the blocks from x, and back into the balls.
+	MoveDual(dual []float64, x framework.Point, v, w []float64, fraction float64) error
+	// ShortenInner lets every inner row of x that is better off, by the rounded
+	// cost, where it was in from, go there or part of the way back, and returns the
+	// rounded cost.
+	ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error)
+	// SetMultipliers lets [framework.Certifier] measure with these dual variables too, of
+	// which it keeps a copy; nil stands for none.
+	SetMultipliers(dual []float64)
+}
+
+// DualScale returns that of the problem at x, 0 where it is no [PrimalDual]. It
+// counts as one pass, or none where it is 0.
+func DualScale(e *framework.Evaluator, x framework.Point) (n int, scale float64, err error) {
+	p, ok := framework.As[PrimalDual](e.Problem())
+	if !ok {
+		return 0, 0, nil
+	}
+	err = e.Charge(0, func() (err error) {
+		if n, scale, err = p.DualScale(x); n > 0 && err == nil {
+			e.Count(0, 1)
+		}
+		return err
+	})
+	return n, scale, err
+}
+
+// StartDual writes the dual variables that belong to x; see [PrimalDual].
+func StartDual(e *framework.Evaluator, dual []float64, x framework.Point) error {
+	p, _ := framework.As[PrimalDual](e.Problem())
+	return e.Charge(0, func() error {
+		e.Count(0, 1)
+		return p.StartDual(dual, x)
+	})
+}
+
+// AssemblePrimalDual computes the derivatives of the primal-dual system; see
+// [PrimalDual]. It counts and treats costs as AssembleHessian does.
+func AssemblePrimalDual(e *framework.Evaluator, a *Arrowhead, x framework.Point, dual []float64) (float64, error) {
+	p, _ := framework.As[PrimalDual](e.Problem())
+	return assemble(e, a, "primal-dual derivatives", func() (cost, passes float64, err error) {
+		return p.AssemblePrimalDual(a, x, dual)
+	})
+}
+
+// MoveDual moves the dual variables along with the blocks; see [PrimalDual].
+func MoveDual(e *framework.Evaluator, dual []float64, x framework.Point, v, w []float64, fraction float64) error {
+	p, _ := framework.As[PrimalDual](e.Problem())
+	return e.Charge(0, func() error {
+		e.Count(0, 1)
+		return p.MoveDual(dual, x, v, w, fraction)
+	})
+}
+
+// ShortenInner shortens the steps of inner rows; see [PrimalDual]. It counts and
+// treats costs as InnerStep does.
+func ShortenInner(e *framework.Evaluator, x framework.Point, from []float64) (float64, error) {
+	p, _ := framework.As[PrimalDual](e.Problem())
+	return e.ChargeCost(func() (cost, passes float64, err error) {
+		return named("inner rows", func() (cost, passes float64, err error) { return p.ShortenInner(x, from) })
+	})
+}
+
+// SetMultipliers hands dual variables to the measure of stationarity; see
+// [PrimalDual].
+func SetMultipliers(e *framework.Evaluator, dual []float64) {
+	if p, ok := framework.As[PrimalDual](e.Problem()); ok {
+		p.SetMultipliers(dual)
+	}
+}
