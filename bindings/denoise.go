@@ -113,7 +113,7 @@ func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise
 func (j *job) part() func(float64) {
 	began := time.Now()
 	return func(done float64) {
-		j.progress.Store(&framework.Progress{Cost: done, Elapsed: time.Since(began)})
+		j.progress.Store(&framework.Record{Cost: done, Elapsed: time.Since(began)})
 	}
 }
 

@@ -139,7 +139,7 @@ func (s fitSettings) config(j *job) (scqm.Config, error) {
 		Seed: s.Seed, Threads: threads(s.Threads), IgnoreMissing: s.IgnoreMissing,
 		Options: framework.Options{
 			MaxIterations: s.MaxIterations, Tolerance: s.Tolerance,
-			Observers: []framework.Observer{func(p framework.Progress) {
+			Observers: []func(framework.Record){func(p framework.Record) {
 				p.State = nil
 				j.progress.Store(&p)
 			}},

@@ -77,7 +77,7 @@ type job struct {
 	// learned is what [StartOnline] has learned, for [OnlineState]; likewise.
 	learned []uint64
 
-	progress atomic.Pointer[framework.Progress]
+	progress atomic.Pointer[framework.Record]
 
 	mu      sync.Mutex // serialises the calls from Python
 	asked   *ask       // the question that Python works on

@@ -77,7 +77,7 @@ func (m *manyFits) fit(j *job, precision uint64) error {
 	began := time.Now()
 	err = many.Each(j.ctx, m.sets, func(i int, fit *scqm.Fit) error {
 		n := done.Add(1)
-		j.progress.Store(&framework.Progress{Iteration: int(n), Cost: float64(n) / float64(len(m.sets)), Elapsed: time.Since(began)})
+		j.progress.Store(&framework.Record{Iteration: int(n), Cost: float64(n) / float64(len(m.sets)), Elapsed: time.Since(began)})
 		m.fits[i] = fit
 		return nil
 	})

@@ -151,7 +151,7 @@ func (p *pythonProblem) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// Resume implements [framework.Resumer].
+// Resume implements [framework.Problem].
 func (p *pythonProblem) Resume(grad framework.Point) error {
 	if p.failure != nil || !asked(grad) {
 		return p.failure
@@ -207,11 +207,11 @@ func asked(grad framework.Point) bool {
 }
 
 // observe shows Python the iterate, and cancels the run where Python says so.
-func (p *pythonProblem) observe(cancel func()) framework.Observer {
+func (p *pythonProblem) observe(cancel func()) func(framework.Record) {
 	if p.watch == nil {
 		return nil
 	}
-	return func(s framework.Progress) {
+	return func(s framework.Record) {
 		if p.failure != nil || p.stopped {
 			return
 		}
@@ -270,7 +270,7 @@ type solution struct {
 
 // solve minimises from a start that is packed. observe makes an observer, which may
 // be nil, that ends the run by the function given.
-func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe func(cancel func()) framework.Observer) (solution, error) {
+func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe func(cancel func()) func(framework.Record)) (solution, error) {
 	start, err := startAt(p.Blocks(), packed)
 	if err != nil {
 		return solution{}, err
@@ -287,7 +287,7 @@ func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe f
 		Tolerance: math.Max(s.Tolerance/math.Sqrt(float64(len(start))), math.SmallestNonzeroFloat64),
 	}
 	trace := newRunTrace(p.Blocks())
-	o.Observers = []framework.Observer{trace.observe}
+	o.Observers = []func(framework.Record){trace.observe}
 	if watch := observe(cancel); watch != nil {
 		o.Observers = append(o.Observers, watch)
 	}

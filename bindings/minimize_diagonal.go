@@ -31,7 +31,7 @@ func (p *diagonal) Evaluate(grad, x framework.Point) (float64, error) {
 	return sum, nil
 }
 
-// Resume implements [framework.Resumer].
+// Resume implements [framework.Problem].
 func (p *diagonal) Resume(grad framework.Point) error {
 	p.gradients++
 	for k, v := range p.x {
@@ -82,7 +82,7 @@ func MinimizeDiagonal(settings string, a, d, iterate uint64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		result, err := s.solve(p, x, func(func()) framework.Observer { return nil })
+		result, err := s.solve(p, x, func(func()) func(framework.Record) { return nil })
 		if err != nil {
 			return "", err
 		}

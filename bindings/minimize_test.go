@@ -67,7 +67,7 @@ func TestMinimizeIsThatOfTheLibrary(t *testing.T) {
 	for _, solver := range []string{"auto", "cg", "lbfgs", "rgd", "trust_region"} {
 		d, p, _ := through(t, 0)
 		s := sphereSettings(solver)
-		want, err := s.solve(d, sphereStart, func(func()) framework.Observer { return nil })
+		want, err := s.solve(d, sphereStart, func(func()) func(framework.Record) { return nil })
 		require.NoError(t, err)
 		got, err := s.solve(p.asProblem(), sphereStart, p.observe)
 		require.NoError(t, err)

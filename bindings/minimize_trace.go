@@ -21,8 +21,8 @@ func newRunTrace(blocks framework.Product) *runTrace {
 	return &runTrace{blocks, []int{}, []float64{}, []norm{}, []float64{}} // not null in JSON
 }
 
-// observe is a framework.Observer.
-func (t *runTrace) observe(p framework.Progress) {
+// observe is a func(framework.Record).
+func (t *runTrace) observe(p framework.Record) {
 	t.Iteration, t.Cost = append(t.Iteration, p.Iteration), append(t.Cost, p.Cost)
 	t.GradientNorm = append(t.GradientNorm, gradientNorm(t.blocks, p))
 	t.Seconds = append(t.Seconds, p.Elapsed.Seconds())
@@ -30,8 +30,8 @@ func (t *runTrace) observe(p framework.Progress) {
 
 // gradientNorm is the norm of the Riemannian gradient over all blocks together at the
 // iterate, NaN where the solver does not tell.
-func gradientNorm(blocks framework.Product, p framework.Progress) norm {
-	state, ok := p.State.(framework.Graded)
+func gradientNorm(blocks framework.Product, p framework.Record) norm {
+	state, ok := p.State.(interface{ Gradient() framework.Point })
 	if !ok || state.Gradient() == nil {
 		return norm(math.NaN())
 	}

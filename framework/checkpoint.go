@@ -12,11 +12,9 @@ import (
 // checkpointFormat is the version of a stored run. It changes with [storedRun].
 const checkpointFormat = 7
 
-// DefaultCheckpointEvery is the default of [Checkpoint].Every.
-const DefaultCheckpointEvery = 10 * time.Second
-
 // Checkpoint says how a run is stored, so that another can go on where it
-// stopped, bit for bit. The solver must be a [Restorer].
+// stopped, bit for bit. The solver must have a method
+// NewState, see [Solver].
 type Checkpoint struct {
 	// Every is the least time between two stores; 0 stands for 10 s, a
 	// negative number stores after every iteration. A run that ends of itself
@@ -45,22 +43,6 @@ func (c *Checkpoint) program() string {
 		return c.Program
 	}
 	return thisProgram()
-}
-
-// Restorer is a solver whose runs can be stored.
-type Restorer interface {
-	// NewState returns a pointer to an empty state, for package encoding/gob to
-	// fill.
-	NewState() State
-}
-
-// Stateful is a problem that learns during a run what its results depend on, such as
-// multipliers that prove kinks balanced. Stored runs hold that.
-type Stateful interface {
-	// MarshalState returns what the problem has learned.
-	MarshalState() ([]byte, error)
-	// UnmarshalState gives a problem of the same data what another has learned.
-	UnmarshalState(state []byte) error
 }
 
 // storedRun is a run between two iterations.
@@ -132,7 +114,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 		return err
 	}
 	var learned []byte
-	if p, ok := As[Stateful](r.evaluator.problem); ok {
+	if p, ok := As[stateful](r.evaluator.problem); ok {
 		var err error
 		if learned, err = p.MarshalState(); err != nil {
 			return fmt.Errorf("state of the problem: %w", err)
@@ -156,7 +138,7 @@ func (r *run) resume() (bool, error) {
 	if c == nil {
 		return false, nil
 	}
-	restorer, ok := r.solver.(Restorer)
+	restores, ok := r.solver.(restorer)
 	if !ok {
 		return false, fmt.Errorf("%w: runs of solver %s cannot be stored", ErrInvalid, r.solver.Name())
 	}
@@ -164,7 +146,7 @@ func (r *run) resume() (bool, error) {
 	if c.Stored == nil {
 		return false, nil
 	}
-	if err := r.restoreRun(restorer, c.Stored); err != nil {
+	if err := r.restoreRun(restores, c.Stored); err != nil {
 		return false, fmt.Errorf("%w: %s: %w", ErrInvalid, nameOf(c.Stored), err)
 	}
 	return true, nil
@@ -178,7 +160,7 @@ func nameOf(stored io.Reader) string {
 	return "stored run"
 }
 
-func (r *run) restoreRun(restorer Restorer, stored io.Reader) error {
+func (r *run) restoreRun(solver restorer, stored io.Reader) error {
 	payload, err := readFrame(stored)
 	if err != nil {
 		return err
@@ -190,19 +172,19 @@ func (r *run) restoreRun(restorer Restorer, stored io.Reader) error {
 	if err := r.accept(&s); err != nil {
 		return err
 	}
-	state := restorer.NewState()
+	state := solver.NewState()
 	if err := decode(s.State, state); err != nil {
 		return err
 	}
 	if err := r.fits(state); err != nil {
 		return err
 	}
-	if v, ok := state.(Resumable); ok {
+	if v, ok := state.(resumable); ok {
 		if err := guard(func() error { return v.Resume(r.evaluator) }); err != nil {
 			return err
 		}
 	}
-	if p, ok := As[Stateful](r.evaluator.problem); ok { // after what Resume computes
+	if p, ok := As[stateful](r.evaluator.problem); ok { // after what Resume computes
 		if err := guard(func() error { return p.UnmarshalState(s.Problem) }); err != nil {
 			return fmt.Errorf("state of the problem: %w", err)
 		}

@@ -118,10 +118,10 @@ func (e *Evaluator) judgeCost(cost float64) (float64, error) {
 }
 
 // Gradient returns the cost at x and writes the gradients asked for. Where x is
-// the point evaluated last and the problem is a [Resumer], this costs one pass
+// the point evaluated last and the problem is a resumer, this costs one pass
 // instead of two and no evaluation.
 func (e *Evaluator) Gradient(grad, x Point) (float64, error) {
-	r, ok := As[Resumer](e.problem)
+	r, ok := As[resumer](e.problem)
 	if !ok || !e.lastValid || !e.last.Equal(x) {
 		return e.Evaluate(grad, x)
 	}

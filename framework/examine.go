@@ -120,29 +120,14 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	return r.probe(math.Max(probeGain*math.Abs(r.best), worthRestart*decrease))
 }
 
-// Explorer is a problem that can find lower costs beyond the reach of descent: at local minima
-// and saddles, on plateaus. latent.Explorer is one.
-type Explorer interface {
-	// Begin is called when a run begins: what the problem keeps of another one is void.
-	Begin(e *Evaluator)
-	// Explores reports whether there is anything to look for.
-	Explores(e *Evaluator) bool
-	// Relocate moves x, in place, to a point of lower cost, be it far away, and reports
-	// whether it did; else it leaves x alone.
-	Relocate(e *Evaluator, x Point) (moved bool, err error)
-	// Probe moves x, a point of small gradient, to a lower cost along directions of low
-	// curvature and returns by how much it is lower; 0 where it finds none, and x stays.
-	Probe(e *Evaluator, x Point) (gain float64, err error)
-}
-
 // relocateEvery is the least number of passes between two relocations while they find lower
 // costs: about as many as descent needs to follow. There are as many at least as the last one
 // took, so that relocations are at most half of the work.
 const relocateEvery = 20
 
-// relocate begins anew from a better place that an [Explorer] finds.
+// relocate begins anew from a better place that an explorer finds.
 func (r *run) relocate() (bool, error) {
-	p, ok := As[Explorer](r.evaluator.problem)
+	p, ok := As[explorer](r.evaluator.problem)
 	if r.relocateDue = 0; !ok {
 		return false, nil
 	}
@@ -172,7 +157,7 @@ func (r *run) relocateAgain() (bool, error) {
 // probe begins anew from a point that is lower by more than gain, if there is one
 // along the lowest curvatures, and tells of one that is lower by less.
 func (r *run) probe(gain float64) (finding, error) {
-	p, ok := As[Explorer](r.evaluator.problem)
+	p, ok := As[explorer](r.evaluator.problem)
 	if !ok {
 		return nothing, nil
 	}
@@ -226,22 +211,13 @@ func (r *run) examinedLast(res *Result) (bool, error) {
 	return found == nothing, err
 }
 
-// Refuter is a problem, or the state of a solver, that can tell where a cost has no
-// minimum near a point although the gradient is small there, as on the way to a minimum
-// at infinity.
-type Refuter interface {
-	// Refute returns why x is no minimum, or nothing. Such a point is never
-	// called converged.
-	Refute(x Point) (reason string, err error)
-}
-
 // stands reports whether neither the problem nor the solver has anything against a
 // point.
 func (r *run) stands(x Point) (bool, error) {
 	r.refutation = ""
-	problem, _ := As[Refuter](r.evaluator.problem)
-	state, _ := r.state.(Refuter)
-	for _, p := range []Refuter{problem, state} {
+	problem, _ := As[refuter](r.evaluator.problem)
+	state, _ := r.state.(refuter)
+	for _, p := range []refuter{problem, state} {
 		if p == nil {
 			continue
 		}

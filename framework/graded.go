@@ -2,15 +2,6 @@ package framework
 
 import "math"
 
-// Graded is a [State] that holds the gradient at its iterate. Its norm is then
-// tested against the tolerance after every iteration, which costs nothing, and
-// no test depends on constants that are added to the cost.
-type Graded interface {
-	// Gradient returns the Riemannian gradient at the iterate; nil where it is
-	// not known. It belongs to the state and is valid until the next Step.
-	Gradient() Point
-}
-
 const (
 	// costRounding is the relative error that a computed cost may have: a sum
 	// of many terms, or of an ill-conditioned one, may have that.
@@ -55,7 +46,7 @@ func (r *run) gradientNorms() ([]float64, bool) {
 
 // blockNorms is nil where the state does not tell its gradient.
 func (r *run) blockNorms() []float64 {
-	s, ok := r.state.(Graded)
+	s, ok := r.state.(graded)
 	if !ok {
 		return nil
 	}
@@ -133,7 +124,7 @@ func (r *run) examines() bool {
 	if r.options.FirstOrder {
 		return false
 	}
-	p, ok := As[Explorer](r.evaluator.problem)
+	p, ok := As[explorer](r.evaluator.problem)
 	return ok && p.Explores(r.evaluator)
 }
 

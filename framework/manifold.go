@@ -4,7 +4,7 @@ import "math/rand/v2"
 
 // Manifold is a smooth submanifold of R^Size with the metric it inherits from
 // there (see [Metric] for any other), or the set of classes of points of one
-// (see [Quotient]). Points and tangent vectors are flat slices of length Size;
+// . Points and tangent vectors are flat slices of length Size;
 // matrices are row-major.
 type Manifold interface {
 	// Size is the number of coordinates of a point.
@@ -52,12 +52,6 @@ type Distance interface {
 	Distance(x, y []float64) (float64, error)
 }
 
-// InverseRetracter inverts Retract near x: it writes into dst the tangent
-// vector at x whose retraction is y.
-type InverseRetracter interface {
-	InverseRetract(dst, x, y []float64) error
-}
-
 // Metric is offered by a manifold whose inner product is not the one of the
 // surrounding space.
 type Metric interface {
@@ -83,24 +77,4 @@ type Constrained interface {
 	Violation(x []float64) float64
 	// Restore moves x to the nearest point of the manifold, or one as good.
 	Restore(x []float64) error
-}
-
-// RetractionOrder is the order to which Retract agrees with the geodesic: 1
-// where a manifold does not say, 2 for retractions whose acceleration at zero
-// is normal to the manifold.
-type RetractionOrder interface {
-	RetractionOrder() int
-}
-
-// Quotient is offered by a manifold whose points are classes of points of
-// R^Size: different slices, such as bases of one subspace, stand for one point.
-// Costs must not depend on the choice. Tangent vectors at x are horizontal:
-// orthogonal, in the metric, to the directions in which x stays within its
-// class. Project is the projection on those, Dim their number, and Retract and
-// Exp keep to the representative that moves horizontally to first order.
-type Quotient interface {
-	// Same writes into dst another representative of the class of x. For equal
-	// generators it is the same smooth map of all x, such as a product with one
-	// orthogonal matrix.
-	Same(dst, x []float64, rng *rand.Rand)
 }

@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// Defaults of [Options].
+// Defaults of [Options] and [Checkpoint].
 const (
 	DefaultMaxIterations       = 1000
 	DefaultTolerance           = 1e-6
 	DefaultMinRelativeDecrease = 1e-12
 	DefaultPatience            = 5
 	DefaultCheckEvery          = 10
+	DefaultCheckpointEvery     = 10 * time.Second
 )
 
 // Options are the limits of a run. The zero value is a good start.
@@ -36,14 +37,14 @@ type Options struct {
 	// Riemannian gradient norm; 0 stands for 1e-6, a negative number means
 	// never. It says when a run ends and nothing else: with a larger tolerance
 	// a run is the beginning of one with a smaller tolerance. A run of a solver
-	// whose states are [Graded] ends at the first iterate within the tolerance.
+	// whose states are graded ends at the first iterate within the tolerance.
 	// Any other goes on where its last iteration lowered the cost by more than
 	// 1e-8 of that at the start, unless the stationarity is at most 1e-8.
 	Tolerance float64
 	// MinRelativeDecrease ends a run when the cost falls by no more than this
 	// fraction of itself in each of Patience iterations in a row; 0 stands for
 	// 1e-12, a negative number means never. Where a solver tells its gradient
-	// (see [Graded]), decreases of less than 1e-12 do not end a run as long as
+	// (see graded), decreases of less than 1e-12 do not end a run as long as
 	// that falls by a tenth at least once in forty times Patience iterations.
 	MinRelativeDecrease float64
 	// MinDecrease does the same with an absolute decrease, in the unit of the
@@ -56,37 +57,18 @@ type Options struct {
 	// cost by more than a millionth: of itself where the problem is a
 	// [Certifier], else of what it has fallen by since the start; and after every
 	// iteration of 40 passes and more of a solver that holds its gradient. It has no
-	// meaning where the solver tells its gradient (see [Graded]).
+	// meaning where the solver tells its gradient (see graded).
 	CheckEvery int
 	// FirstOrder lets the test of first order alone end a run: rows are not
 	// reassigned (see [Reassigner]), no directions of low curvature are probed
 	// (see [MaxProbedOuter]), and the cost may still fall.
 	FirstOrder bool
 	// Observers are called after Init and after every iteration, in order, on
-	// the goroutine of Solve.
-	Observers []Observer
+	// the goroutine of Solve. They must not change or keep what they are shown; they end
+	// a run by cancelling the context.
+	Observers []func(Record)
 	// Checkpoint stores the run from time to time; nil does not.
 	Checkpoint *Checkpoint
-}
-
-// Observer watches a run. It must not change or keep what it is shown; it ends
-// a run by cancelling the context.
-type Observer func(Progress)
-
-// Progress is a run seen from outside, between two iterations.
-type Progress struct {
-	// Iteration counts the completed iterations.
-	Iteration int
-	// Cost is the cost of the current iterate, State the solver's state.
-	Cost  float64
-	State State
-	// GradientNorm is the largest Riemannian gradient norm of a block at the
-	// iterate; NaN where the state is not [Graded] or the problem is a
-	// [Certifier].
-	GradientNorm float64
-	// Counts says how much work was done so far, Elapsed how long it took.
-	Counts  Counts
-	Elapsed time.Duration
 }
 
 // Begun returns the options with Begin, which is now where it was not set.

@@ -1,22 +1,24 @@
 package framework
 
 // Problem is a cost to be minimised on a product of manifolds. A problem may
-// keep buffers: its methods are not called from two goroutines at once.
+// keep buffers: its methods are not called from two goroutines at once. What it can do besides
+// is in interfaces of their own: [Certifier], [Preconditioner], [Smoothable],
+// [TwiceDifferentiable], [GaussNewton], those of package latent, and any that a solver finds
+// with [As]. It may also have the methods
+//
+//	Resume(grad Point) error                   // gradients at the point that Evaluate saw last, for less than a new evaluation
+//	Refute(x Point) (reason string, err error) // why a point of small gradient is no minimum, "" where nothing says so
+//	MarshalState() ([]byte, error)             // what it has learned in a run that its results depend on,
+//	UnmarshalState(state []byte) error         // and takes from a stored run
+//
+// A line search evaluates costs only and resumes at the point that it accepts. A point that is
+// refuted, as on the way to a minimum at infinity, is never called converged.
 type Problem interface {
 	// Blocks describes the domain. The result does not change.
 	Blocks() []Block
 	// Evaluate returns the cost at x. Where grad is not nil, it also writes
 	// the Euclidean gradient for every block k whose grad[k] is not nil.
 	Evaluate(grad, x Point) (float64, error)
-}
-
-// Resumer is a problem that can add gradients to its latest evaluation for
-// less than a new one. A line search evaluates costs only and resumes at the
-// point that it accepts.
-type Resumer interface {
-	// Resume writes the gradients asked for at the point that Evaluate saw
-	// last.
-	Resume(grad Point) error
 }
 
 // Certifier is a problem with a measure of first-order stationarity of its
@@ -26,3 +28,28 @@ type Certifier interface {
 	// Stationarity writes one number per block, 0 at a stationary point.
 	Stationarity(dst []float64, x Point) error
 }
+
+type (
+	resumer interface{ Resume(grad Point) error }
+	refuter interface {
+		Refute(x Point) (reason string, err error)
+	}
+	stateful interface {
+		MarshalState() ([]byte, error)
+		UnmarshalState(state []byte) error
+	}
+	// explorer is a problem that can find lower costs beyond the reach of descent: at local
+	// minima and saddles, on plateaus. See [latent.Explorer], which is one.
+	explorer interface {
+		// Begin is called when a run begins: what the problem keeps of another one is void.
+		Begin(e *Evaluator)
+		// Explores reports whether there is anything to look for.
+		Explores(e *Evaluator) bool
+		// Relocate moves x, in place, to a point of lower cost, be it far away, and reports
+		// whether it did; else it leaves x alone.
+		Relocate(e *Evaluator, x Point) (moved bool, err error)
+		// Probe moves x, a point of small gradient, to a lower cost along directions of low
+		// curvature and returns by how much it is lower; 0 where it finds none, and x stays.
+		Probe(e *Evaluator, x Point) (gain float64, err error)
+	}
+)

@@ -24,10 +24,18 @@ type Result struct {
 	History []Record
 }
 
-// Record is one line of a run's history.
+// Record is a run between two iterations.
 type Record struct {
+	// Iteration counts the completed iterations, Cost is the cost of the iterate.
 	Iteration int
 	Cost      float64
-	Passes    float64
-	Elapsed   time.Duration
+	// GradientNorm is the largest Riemannian gradient norm of a block at the
+	// iterate; NaN where the state does not tell its gradient (see [State]) or the problem is
+	// a [Certifier].
+	GradientNorm float64
+	// Counts says how much work was done so far, Elapsed how long it took.
+	Counts
+	Elapsed time.Duration
+	// State is the solver's, whose iterate is the current point; nil in a history.
+	State State
 }

@@ -7,18 +7,16 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// TwiceDifferentiable is a problem that offers second derivatives.
+// TwiceDifferentiable is a problem that offers second derivatives. One whose cost is not given
+// beyond the manifolds has the method IntrinsicHessianProduct(dst, x, v Point) error instead,
+// which writes the Riemannian Hessian at x along the tangent vector v into dst, for all blocks.
 type TwiceDifferentiable interface {
 	// HessianProduct writes the Euclidean Hessian of the cost at x times v into
 	// dst, for all blocks: v and dst have the shape of x.
 	HessianProduct(dst, x, v Point) error
 }
 
-// IntrinsicHessian is a problem that offers second derivatives on the manifolds
-// themselves, as one has whose cost is not given beyond them.
-type IntrinsicHessian interface {
-	// IntrinsicHessianProduct writes the Riemannian Hessian of the cost at x along
-	// the tangent vector v, a tangent vector, into dst, for all blocks.
+type intrinsicHessian interface {
 	IntrinsicHessianProduct(dst, x, v Point) error
 }
 
@@ -33,7 +31,7 @@ type gradientDifferences struct{ euclidean, x, grad, step Point }
 // HasHessian reports whether the problem and all its manifolds have second
 // derivatives, so that Hessian makes no differences.
 func (e *Evaluator) HasHessian() bool {
-	if _, ok := As[IntrinsicHessian](e.problem); ok {
+	if _, ok := As[intrinsicHessian](e.problem); ok {
 		return true
 	}
 	if _, ok := As[TwiceDifferentiable](e.problem); !ok {
@@ -68,7 +66,7 @@ func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
 	}
 	e.lastValid = false
 	h := e.differences.euclidean
-	own, intrinsic := As[IntrinsicHessian](e.problem)
+	own, intrinsic := As[intrinsicHessian](e.problem)
 	twice, _ := As[TwiceDifferentiable](e.problem)
 	if intrinsic {
 		h = dst

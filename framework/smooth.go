@@ -2,7 +2,8 @@ package framework
 
 // Smoothable is a problem whose cost has kinks that can be rounded. A solver
 // for smooth costs then follows the minimisers of rounded costs as the rounding
-// goes to zero.
+// goes to zero. With a method Differentiable() bool it tells that it has a gradient at its
+// kinks, as a sum of powers between 1 and 2 has: only second derivatives are infinite there.
 type Smoothable interface {
 	// SmoothingScale returns the length at which rounding should begin at x:
 	// about that of a typical residual. It is 0 where the cost has no kinks,
@@ -13,36 +14,12 @@ type Smoothable interface {
 	Smooth(eps float64)
 }
 
-// Pending is a [State] whose iterate can stay where it is while the run makes
-// progress elsewhere.
-type Pending interface {
-	// Pending reports whether the iterate is behind the progress of the run.
-	// While it is, Solve neither takes a cost that stays for a stall nor
-	// computes the stationarity.
-	Pending() bool
-}
-
-// Resumable is a [State] that has to prepare the problem before a stored run goes
-// on.
-type Resumable interface {
-	// Resume brings the problem, and what the state does not store of itself,
-	// to where they were when the state was stored. What it evaluates is not
-	// counted: it was when it was done first.
-	Resume(e *Evaluator) error
-}
-
-// Differentiable is a [Smoothable] problem that can tell whether it has a gradient
-// at its kinks, as a sum of powers between 1 and 2 has: only second derivatives are
-// infinite there.
-type Differentiable interface {
-	// Differentiable reports whether the gradient of the cost is continuous.
-	Differentiable() bool
-}
+type differentiable interface{ Differentiable() bool }
 
 // Differentiable reports whether a problem with kinks says that its cost has a
 // gradient there.
 func (e *Evaluator) Differentiable() bool {
-	p, ok := As[Differentiable](e.problem)
+	p, ok := As[differentiable](e.problem)
 	return ok && p.Differentiable()
 }
 

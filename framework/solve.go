@@ -92,7 +92,7 @@ func (r *run) elapsed() time.Duration { return r.before + r.options.Elapsed() }
 
 func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.evaluator = newEvaluator(ctx, p, r.options)
-	if p, ok := As[Explorer](p); ok {
+	if p, ok := As[explorer](p); ok {
 		p.Begin(r.evaluator)
 	}
 	x, err := r.checkStart(x0)
@@ -205,7 +205,7 @@ func (r *run) next() (Status, bool, error) {
 // judge applies the stopping tests after an iteration that started at the cost
 // given.
 func (r *run) judge(before float64) (Status, bool, error) {
-	if s, ok := r.state.(Pending); ok && s.Pending() {
+	if s, ok := r.state.(pending); ok && s.Pending() {
 		r.slow = 0
 		return 0, false, nil
 	}
@@ -259,7 +259,7 @@ func (r *run) due(decrease, before float64) bool {
 // do, that a computation of the stationarity after it is little beside. Iterations of
 // solvers that do not tell their gradient are many and small steps.
 func (r *run) dear() bool {
-	_, graded := r.state.(Graded)
+	_, graded := r.state.(graded)
 	n := len(r.history)
 	return graded && n > 1 && r.history[n-1].Passes-r.history[n-2].Passes >= dearPasses
 }
@@ -303,28 +303,21 @@ func (r *run) withinTolerance(s []float64) bool {
 func (r *run) record() {
 	r.keepBest()
 	_, cost := r.state.Iterate()
-	counts, elapsed := r.evaluator.counts, r.elapsed()
-	r.history = append(r.history, Record{Iteration: r.iteration, Cost: cost, Passes: counts.Passes, Elapsed: elapsed})
 	gradient, known := r.gradientNorm()
 	if !known {
 		gradient = math.NaN()
 	}
+	now := Record{Iteration: r.iteration, Cost: cost, GradientNorm: gradient, Counts: r.evaluator.counts, Elapsed: r.elapsed()}
+	r.history = append(r.history, now)
+	now.State = r.state
 	for _, observe := range r.options.Observers {
-		observe(Progress{
-			Iteration: r.iteration, Cost: cost, GradientNorm: gradient, State: r.state, Counts: counts, Elapsed: elapsed,
-		})
+		observe(now)
 	}
-}
-
-// Succeeded is the state of a solver that may let another one go on.
-type Succeeded interface {
-	// Successor is the name of the solver that goes on, "" where none does.
-	Successor() string
 }
 
 // noteSuccessor notes the solver that has taken over, if any.
 func (r *run) noteSuccessor() {
-	if s, ok := r.state.(Succeeded); ok {
+	if s, ok := r.state.(successor); ok {
 		if name := s.Successor(); name != "" && !slices.Contains(r.successors, name) {
 			r.successors = append(r.successors, name)
 		}

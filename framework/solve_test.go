@@ -100,8 +100,8 @@ func TestTimeLimitInsideEvaluations(t *testing.T) {
 
 func TestSolveCountsIterations(t *testing.T) {
 	var seen []int
-	o := framework.Options{MaxIterations: 5, Observers: []framework.Observer{
-		func(p framework.Progress) { seen = append(seen, p.Iteration) },
+	o := framework.Options{MaxIterations: 5, Observers: []func(framework.Record){
+		func(p framework.Record) { seen = append(seen, p.Iteration) },
 	}}
 	res := solve(t, &bowl{}, slow, o)
 	assert.Equal(t, 5, res.Iterations)
@@ -216,7 +216,7 @@ func TestSolveFailures(t *testing.T) {
 		assert.Equal(t, 2+5, p.calls)
 	})
 	t.Run("panicking observer", func(t *testing.T) {
-		o := framework.Options{Observers: []framework.Observer{func(framework.Progress) { panic("boom") }}}
+		o := framework.Options{Observers: []func(framework.Record){func(framework.Record) { panic("boom") }}}
 		res, err := framework.Solve(context.Background(), &bowl{}, corner, slow, o)
 		require.ErrorIs(t, err, framework.ErrPanic)
 		require.NotNil(t, res)

@@ -6,14 +6,6 @@ import (
 	"strings"
 )
 
-// Selective is a solver that serves problems with some capability only. Its Init
-// refuses all others with an [UnsupportedError], before it evaluates anything.
-type Selective interface {
-	// Lacks names the capability that the solver needs and p, as it is set up,
-	// does not offer; "" where the solver can serve p.
-	Lacks(p Problem) string
-}
-
 // UnsupportedError says that a solver cannot serve a problem. It wraps
 // [ErrInvalid] and errors.ErrUnsupported.
 type UnsupportedError struct {

@@ -18,12 +18,18 @@ import (
 )
 
 var (
-	_ framework.Exper            = manifolds.Euclidean(0)
-	_ framework.InverseRetracter = manifolds.Euclidean(0)
-	_ framework.Exper            = manifolds.Sphere(1)
-	_ framework.InverseRetracter = manifolds.Sphere(1)
-	_ framework.Exper            = (*manifolds.Stiefel)(nil)
-	_ framework.InverseRetracter = (*manifolds.Stiefel)(nil)
+	_ framework.Exper = manifolds.Euclidean(0)
+	_ interface {
+		InverseRetract(dst, x, y []float64) error
+	} = manifolds.Euclidean(0)
+	_ framework.Exper = manifolds.Sphere(1)
+	_ interface {
+		InverseRetract(dst, x, y []float64) error
+	} = manifolds.Sphere(1)
+	_ framework.Exper = (*manifolds.Stiefel)(nil)
+	_ interface {
+		InverseRetract(dst, x, y []float64) error
+	} = (*manifolds.Stiefel)(nil)
 )
 
 // geodesic is what all manifolds but FixedRank have beyond that.
@@ -35,17 +41,21 @@ type geodesic interface {
 }
 
 var (
-	_ geodesic           = (*manifolds.Oblique)(nil)
-	_ geodesic           = (*manifolds.Stiefel)(nil)
-	_ geodesic           = (*manifolds.Rotations)(nil)
-	_ geodesic           = (*manifolds.Grassmann)(nil)
-	_ framework.Quotient = (*manifolds.Grassmann)(nil)
-	_ geodesic           = (*manifolds.SPD)(nil)
-	_ framework.Metric   = (*manifolds.SPD)(nil)
-	_ geodesic           = manifolds.Hyperbolic(1)
-	_ framework.Metric   = manifolds.Hyperbolic(1)
+	_ geodesic = (*manifolds.Oblique)(nil)
+	_ geodesic = (*manifolds.Stiefel)(nil)
+	_ geodesic = (*manifolds.Rotations)(nil)
+	_ geodesic = (*manifolds.Grassmann)(nil)
+	_ interface {
+		Same(dst, x []float64, rng *rand.Rand)
+	} = (*manifolds.Grassmann)(nil)
+	_ geodesic         = (*manifolds.SPD)(nil)
+	_ framework.Metric = (*manifolds.SPD)(nil)
+	_ geodesic         = manifolds.Hyperbolic(1)
+	_ framework.Metric = manifolds.Hyperbolic(1)
 
-	_ framework.Quotient         = (*manifolds.FixedRank)(nil)
+	_ interface {
+		Same(dst, x []float64, rng *rand.Rand)
+	} = (*manifolds.FixedRank)(nil)
 	_ framework.Metric           = (*manifolds.FixedRank)(nil)
 	_ framework.HessianConverter = (*manifolds.FixedRank)(nil)
 )
@@ -57,9 +67,9 @@ type manifold interface {
 	framework.Transporter
 	framework.Rander
 	framework.Exper
-	framework.InverseRetracter
+	InverseRetract(dst, x, y []float64) error
 	framework.HessianConverter
-	framework.RetractionOrder
+	RetractionOrder() int
 }
 
 func random(n int, seed uint64) *rand.Rand { return rand.New(rand.NewPCG(uint64(n), seed)) }

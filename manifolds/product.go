@@ -20,7 +20,7 @@ type Product interface {
 	framework.Manifold
 	framework.Transporter
 	framework.Constrained
-	framework.RetractionOrder
+	RetractionOrder() int
 	fmt.Stringer
 	// Blocks returns the blocks, whose order is that of the coordinates.
 	Blocks() []framework.Block
@@ -44,7 +44,9 @@ func NewProduct(blocks ...framework.Block) Product {
 		if b.Name == "" || taken[b.Name] {
 			panic(fmt.Sprintf("manifolds: product: block %d has the name %q, which is empty or taken", k, b.Name))
 		}
-		if _, ok := b.Manifold.(framework.Quotient); ok {
+		if _, ok := b.Manifold.(interface {
+			Same(dst, x []float64, rng *rand.Rand)
+		}); ok {
 			panic(fmt.Sprintf("manifolds: product: block %s is a quotient", b.Name))
 		}
 		taken[b.Name] = true
@@ -162,7 +164,7 @@ func (m *product) Retract(dst, x, v []float64) error {
 func (m *product) RetractionOrder() int {
 	order := 2
 	for _, b := range m.blocks {
-		claimed, ok := b.Manifold.(framework.RetractionOrder)
+		claimed, ok := b.Manifold.(interface{ RetractionOrder() int })
 		if !ok {
 			return 1
 		}

@@ -68,7 +68,7 @@ func fitWithoutPlugin(t *testing.T, kind string, solver framework.Solver) {
 	c := config(p.Loss())
 	c.Solver = solver
 	costs := []float64{}
-	c.Options.Observers = []framework.Observer{func(progress framework.Progress) {
+	c.Options.Observers = []func(framework.Record){func(progress framework.Record) {
 		if costs = append(costs, progress.Cost); len(costs) == 3 {
 			p.process.End()
 		}
@@ -88,7 +88,7 @@ func TestCancelledFit(t *testing.T) {
 	require.NoError(t, err)
 	defer p.Close()
 	c, steps := config(p.Loss()), 0
-	c.Options.Observers = []framework.Observer{func(framework.Progress) {
+	c.Options.Observers = []func(framework.Record){func(framework.Record) {
 		if steps++; steps == 5 {
 			cancel()
 		}

@@ -2,7 +2,6 @@ package solvers
 
 import (
 	"github.com/scqm/scqm/framework"
-
 	"github.com/scqm/scqm/framework/latent"
 )
 
@@ -111,12 +110,12 @@ func (a Alternating) withDefaults() Alternating {
 	return a
 }
 
-// Lacks implements [framework.Selective].
+// Lacks implements [framework.Solver].
 func (Alternating) Lacks(p framework.Problem) string {
-	if s, ok := p.(latent.Sweeper); ok && len(s.OuterBlocks()) > 0 {
+	if s, ok := framework.As[latent.Sweeper](p); ok && len(s.OuterBlocks()) > 0 {
 		return ""
 	}
-	if b, ok := p.(latent.BlockMinimizer); ok && len(b.Groups()) > 0 {
+	if b, ok := framework.As[latent.BlockMinimizer](p); ok && len(b.Groups()) > 0 {
 		return ""
 	}
 	return "sweeps (Sweeper) or groups of blocks to minimise over (BlockMinimizer)"

@@ -109,7 +109,7 @@ func (a ConjugateGradient) Init(e *framework.Evaluator, x framework.Point) (fram
 		return nil, err
 	}
 	s.Cost = cost
-	toGradient(e.Blocks(), s.Grad, x)
+	framework.Product(e.Blocks()).Gradient(s.Grad, x, s.Grad)
 	return s, nil
 }
 

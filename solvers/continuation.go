@@ -34,7 +34,7 @@ import (
 //
 // Rows are relocated ([latent.Reassigner]) before the polish.
 //
-// Runs can be stored where the inner solver is a framework.Restorer.
+// Runs can be stored where those of the inner solver can.
 //
 // The zero value is ready to use. Source: A. Beck and M. Teboulle, Smoothing and
 // first order methods, SIAM J. Optim. 22 (2012).
@@ -117,7 +117,7 @@ func (a Continuation) Equivariant() bool {
 	return ok && e.Equivariant()
 }
 
-// Lacks implements [framework.Selective] as the inner solver does.
+// Lacks implements [framework.Solver] as the inner solver does.
 func (a Continuation) Lacks(p framework.Problem) string { return lacks(a.withDefaults().Inner, p) }
 
 // NewState returns an empty state for a stored run.
@@ -129,7 +129,7 @@ func (a Continuation) NewState() framework.State {
 // register tells package encoding/gob the types of the inner state, which is
 // behind an interface.
 func (a Continuation) register() {
-	if r, ok := a.Inner.(framework.Restorer); ok {
+	if r, ok := a.Inner.(interface{ NewState() framework.State }); ok {
 		gob.Register(r.NewState())
 	}
 	gob.Register(Newton{}.NewState())
@@ -160,7 +160,7 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 		e.Smooth(0)
 	}
 	latent.SetMultipliers(e, s.Multipliers)
-	if v, ok := s.Inner.(framework.Resumable); ok {
+	if v, ok := s.Inner.(resumable); ok {
 		if err := v.Resume(e); err != nil {
 			return err
 		}

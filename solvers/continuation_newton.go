@@ -58,7 +58,7 @@ func (a Continuation) handsOver(e *framework.Evaluator) bool {
 	return fits && a.HandsOver(shape)
 }
 
-// Successor implements [framework.Succeeded].
+// Successor implements [framework.State].
 func (s *ContinuationState) Successor() string {
 	switch {
 	case s.Finish != nil:
@@ -79,5 +79,17 @@ func (s *ContinuationState) second(e *framework.Evaluator, x framework.Point) er
 		return err
 	}
 	s.Inner, s.Second = state, true
+	return nil
+}
+
+// Gradient returns the gradient of the inner solver where that minimises the unsmoothed cost and provides one,
+// else nil.
+func (s *ContinuationState) Gradient() framework.Point {
+	if s.Eps != 0 || s.Inner == nil {
+		return nil
+	}
+	if g, ok := s.Inner.(interface{ Gradient() framework.Point }); ok {
+		return g.Gradient()
+	}
 	return nil
 }

@@ -139,7 +139,7 @@ func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State,
 	if a.takesNewtonSteps(e) {
 		s.Euclidean = s.Grad.Clone()
 	}
-	toGradient(e.Blocks(), s.Grad, x)
+	framework.Product(e.Blocks()).Gradient(s.Grad, x, s.Grad)
 	return s, nil
 }
 

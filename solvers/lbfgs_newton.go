@@ -68,7 +68,7 @@ func (p *NewtonPlan) learn(kind stepKind, shortened bool, gained progress) {
 
 // takesNewtonSteps reports whether the problem has what Newton steps need.
 func (a LBFGS) takesNewtonSteps(e *framework.Evaluator) bool {
-	_, conditioned := e.Problem().(framework.Preconditioner)
+	_, conditioned := framework.As[framework.Preconditioner](e.Problem())
 	return !a.FirstOrder && !conditioned && e.HasHessian()
 }
 

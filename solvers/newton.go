@@ -48,9 +48,9 @@ const (
 // Name returns "newton".
 func (Newton) Name() string { return "newton" }
 
-// Lacks implements [framework.Selective].
+// Lacks implements [framework.Solver].
 func (Newton) Lacks(p framework.Problem) string {
-	a, ok := p.(latent.ArrowheadHessian)
+	a, ok := framework.As[latent.ArrowheadHessian](p)
 	if !ok {
 		return "second derivatives in the shape of an arrowhead (ArrowheadHessian)"
 	}

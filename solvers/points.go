@@ -1,18 +1,26 @@
 package solvers
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// toGradient turns a Euclidean gradient at x into the Riemannian one.
-func toGradient(blocks []framework.Block, g, x framework.Point) {
-	for k, b := range blocks {
-		b.Gradient(g[k], x[k], g[k])
+// What package framework calls by the names of methods alone.
+type (
+	selective interface {
+		Lacks(p framework.Problem) string
 	}
-}
+	resumer interface {
+		Resume(grad framework.Point) error
+	}
+	resumable interface {
+		Resume(e *framework.Evaluator) error
+	}
+)
 
 // inner is the inner product of two tangent vectors at x.
 func inner(blocks []framework.Block, x, u, v framework.Point) float64 {
@@ -32,14 +40,6 @@ func addScaled(u framework.Point, a float64, v framework.Point) {
 	for k := range u {
 		dense.AddScaled(u[k], a, v[k])
 	}
-}
-
-func dimension(blocks []framework.Block) int {
-	n := 0
-	for _, b := range blocks {
-		n += b.Dim()
-	}
-	return n
 }
 
 // negate writes -u into dst.
@@ -62,4 +62,17 @@ func with(x framework.Point, k int, block []float64) framework.Point {
 	copy(y, x)
 	y[k] = block
 	return y
+}
+
+// nearRounding is the predicted decrease, relative to the cost, below which differences of costs are dominated
+// by rounding, and costNoise the largest relative increase of the cost by rounding.
+const nearRounding, costNoise = 1e-10, 1e-11
+
+// polyak is the step after which a linear cost reaches zero, or for a cost of
+// zero one of unit length.
+func polyak(cost, slope float64) float64 {
+	if eta := math.Abs(cost) / slope; eta > 0 && !math.IsInf(eta, 0) {
+		return eta
+	}
+	return 1 / math.Sqrt(slope)
 }

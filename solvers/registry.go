@@ -52,12 +52,12 @@ const (
 //   - [LBFGS] for all others, which takes second derivatives where they gain, with
 //     fewer pairs than usual where points have more than 10^5 numbers.
 func Auto(p framework.Problem) framework.Solver {
-	if a, ok := p.(latent.ArrowheadHessian); ok {
+	if a, ok := framework.As[latent.ArrowheadHessian](p); ok {
 		if shape, fits := a.ArrowheadShape(); fits && shape.Outer <= smallOuter && shape.Outer*shape.Inner() <= smallArrowhead {
 			return Continuation{Inner: Newton{}, Finish: true}
 		}
 	}
-	if s, ok := p.(latent.Sweeper); ok && len(s.OuterBlocks()) > 0 {
+	if s, ok := framework.As[latent.Sweeper](p); ok && len(s.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}, Finish: true}
 	}
 	size := 0

@@ -143,7 +143,7 @@ func (s *RGDState) evaluate(e *framework.Evaluator) error {
 	if err != nil {
 		return err
 	}
-	toGradient(e.Blocks(), s.Grad, s.X)
+	framework.Product(e.Blocks()).Gradient(s.Grad, s.X, s.Grad)
 	s.Cost, s.Known = cost, true
 	return nil
 }
@@ -206,7 +206,7 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 	if slope == 0 {
 		return false, nil
 	}
-	_, zero := e.Problem().(framework.Certifier)
+	_, zero := framework.As[framework.Certifier](e.Problem())
 	s.unit = !zero
 	eta := a.firstStep(s, b, k, 0, s.Cost, slope)
 	a.remember(s, k, 0, s.X[k], g)

@@ -25,13 +25,13 @@ func TestGradientDescentTellsItsGradient(t *testing.T) {
 			return floats.Dot(x[0], x[0]) + 1.5*floats.Dot(x[1], x[1])
 		}, nil)}
 	var seen int
-	look := func(q framework.Progress) {
+	look := func(q framework.Record) {
 		x, _ := q.State.Iterate()
 		assert.InDelta(t, math.Max(norms(x)), q.GradientNorm, 1e-14)
 		seen++
 	}
 	res := run(t, p, framework.Point{{1, 2}, {3, 1, 2}}, solvers.RGD{InitialStep: 0.1, Grow: 1},
-		framework.Options{Tolerance: 1e-6, Observers: []framework.Observer{look}})
+		framework.Options{Tolerance: 1e-6, Observers: []func(framework.Record){look}})
 	assert.Equal(t, framework.Converged, res.Status)
 	assert.Equal(t, res.Iterations+1, seen)
 	assert.Equal(t, 1+4*res.Iterations, res.Counts.Evaluations)

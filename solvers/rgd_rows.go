@@ -2,7 +2,6 @@ package solvers
 
 import (
 	"github.com/scqm/scqm/framework"
-
 	"github.com/scqm/scqm/framework/latent"
 )
 

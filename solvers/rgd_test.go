@@ -270,7 +270,7 @@ func TestRGDArmijoHasTheSquaredNorm(t *testing.T) {
 	p := struct{ framework.Problem }{pair{100}}
 	var after float64
 	o := framework.Options{MaxIterations: 1}
-	o.Observers = []framework.Observer{func(p framework.Progress) { after = p.State.(*solvers.RGDState).X[0][0] }}
+	o.Observers = []func(framework.Record){func(p framework.Record) { after = p.State.(*solvers.RGDState).X[0][0] }}
 	_, err := framework.Solve(context.Background(), p, framework.Point{{0}, {0}}, s, o)
 	require.NoError(t, err)
 	assert.InDelta(t, 0.15, after, 1e-12, "the step is 0.0015, three halvings of the first")

@@ -39,7 +39,7 @@ type samples struct {
 
 // grow moves x within a budget of Reads reads of all data, or slightly more if the first sample needs it.
 func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
-	p := e.Problem().(latent.Sampler)
+	p, _ := framework.As[latent.Sampler](e.Problem())
 	all := p.Parts()
 	g := &samples{e: e, p: p, x: x, left: float64(max(s.Reads, defaultReads) * all)}
 	if err := s.approach(g); err != nil {
@@ -70,7 +70,7 @@ func (s Stochastic) grow(e *framework.Evaluator, x framework.Point) error {
 // approach draws parts of the data for a similar problem that supports it, and moves x near the minimum of
 // that: from afar Newton's method takes many steps, and a few outliers can put a start there.
 func (s Stochastic) approach(g *samples) error {
-	p, ok := g.p.(latent.StochasticSweeper)
+	p, ok := framework.As[latent.StochasticSweeper](g.p)
 	if !ok || p.Draws() == 0 {
 		return nil
 	}

@@ -47,9 +47,9 @@ var stochasticFinish = Continuation{Inner: Alternating{SlowDecrease: -1}}
 // Name returns "stochastic".
 func (Stochastic) Name() string { return "stochastic" }
 
-// Lacks implements [framework.Selective].
+// Lacks implements [framework.Solver].
 func (Stochastic) Lacks(p framework.Problem) string {
-	if s, ok := p.(latent.StochasticSweeper); ok && s.Draws() > 0 {
+	if s, ok := framework.As[latent.StochasticSweeper](p); ok && s.Draws() > 0 {
 		return ""
 	}
 	if isSampled(p) {
@@ -60,7 +60,7 @@ func (Stochastic) Lacks(p framework.Problem) string {
 
 // isSampled reports whether growing samples of a problem are fitted.
 func isSampled(p framework.Problem) bool {
-	s, ok := p.(latent.Sampler)
+	s, ok := framework.As[latent.Sampler](p)
 	return ok && s.Parts() > 0
 }
 
@@ -95,7 +95,8 @@ func (s Stochastic) Init(e *framework.Evaluator, x framework.Point) (framework.S
 
 // draw moves x by a budget of Reads reads of all data.
 func (s Stochastic) draw(e *framework.Evaluator, x framework.Point) error {
-	return s.average(e, x, max(s.Reads, defaultReads)*e.Problem().(latent.StochasticSweeper).Draws())
+	p, _ := framework.As[latent.StochasticSweeper](e.Problem())
+	return s.average(e, x, max(s.Reads, defaultReads)*p.Draws())
 }
 
 // average moves x by the given number of draws.

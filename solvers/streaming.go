@@ -2,7 +2,6 @@ package solvers
 
 import (
 	"github.com/scqm/scqm/framework"
-
 	"github.com/scqm/scqm/framework/latent"
 )
 
@@ -33,7 +32,7 @@ type BlockSummer interface {
 	SumsBlocks()
 }
 
-// Lacks implements [framework.Selective]: any other problem is served better by
+// Lacks implements [framework.Solver]: any other problem is served better by
 // [Alternating] or [LBFGS].
 func (Streaming) Lacks(p framework.Problem) string {
 	if _, ok := p.(BlockSummer); ok {
@@ -57,7 +56,7 @@ func (Streaming) inner(e *framework.Evaluator) Continuation {
 		return Continuation{Inner: Newton{}, LastTolerance: streamedTolerance}
 	}
 	a := Continuation{Inner: LBFGS{FirstOrder: true}}
-	if _, conditioned := e.Problem().(framework.Preconditioner); conditioned {
+	if _, conditioned := framework.As[framework.Preconditioner](e.Problem()); conditioned {
 		a.FirstTolerance = conditionedTolerance
 	}
 	return a

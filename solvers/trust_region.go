@@ -108,7 +108,7 @@ func (a TrustRegion) Init(e *framework.Evaluator, x framework.Point) (framework.
 	}
 	s.Cost = cost
 	s.Grad.CopyFrom(s.Euclidean)
-	toGradient(e.Blocks(), s.Grad, x)
+	framework.Product(e.Blocks()).Gradient(s.Grad, x, s.Grad)
 	return s, nil
 }
 
@@ -166,7 +166,7 @@ func (a TrustRegion) prepare(e *framework.Evaluator, s *TrustRegionState) error 
 		s.Radius = math.Sqrt(math.Max(0, s.model.precondition(e, s)))
 	}
 	if !(s.Radius > 0) {
-		s.Radius = math.Sqrt(float64(dimension(e.Blocks()))) / 8
+		s.Radius = math.Sqrt(float64(framework.Product(e.Blocks()).Dim())) / 8
 	}
 	s.FirstRadius = s.Radius
 	return nil
@@ -181,7 +181,7 @@ func (s *TrustRegionState) try(e *framework.Evaluator) (float64, error) {
 			return math.Inf(-1), nil
 		}
 	}
-	_, resumes := e.Problem().(framework.Resumer)
+	_, resumes := framework.As[resumer](e.Problem())
 	var grad framework.Point
 	if !resumes {
 		grad = s.trialEuclidean
@@ -205,7 +205,7 @@ func (s *TrustRegionState) try(e *framework.Evaluator) (float64, error) {
 		}
 	}
 	s.trialGrad.CopyFrom(s.trialEuclidean)
-	toGradient(blocks, s.trialGrad, s.trial)
+	framework.Product(blocks).Gradient(s.trialGrad, s.trial, s.trialGrad)
 	if near {
 		actual = -(inner(blocks, s.X, s.Grad, s.model.step) + s.endSlope(blocks)) / 2
 	}

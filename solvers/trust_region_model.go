@@ -70,7 +70,7 @@ func (m *steihaug) minimise(e *framework.Evaluator, s *TrustRegionState, a Trust
 	goal := first * m.reduction(a.GaussNewton || e.HasHessian(), first, s.LastNorm)
 	most := a.MaxInner
 	if most == 0 {
-		most = dimension(blocks)
+		most = framework.Product(blocks).Dim()
 	}
 	for range most {
 		if !(rz > 0) {

@@ -36,8 +36,8 @@ func TestTrustRegionLaws(t *testing.T) {
 func TestTrustRegionIsSuperlinear(t *testing.T) {
 	p := standard.New("Brockett", standard.Small)
 	var norms []float64
-	o := framework.Options{Tolerance: 1e-8, Observers: []framework.Observer{
-		func(p framework.Progress) { norms = append(norms, p.GradientNorm) },
+	o := framework.Options{Tolerance: 1e-8, Observers: []func(framework.Record){
+		func(p framework.Record) { norms = append(norms, p.GradientNorm) },
 	}}
 	res := run(t, p.Problem(), p.Start, solvers.TrustRegion{}, o)
 	require.Equal(t, framework.Converged, res.Status, res.Message)

@@ -85,7 +85,7 @@ func (l *line) keepEuclidean(blocks []framework.Block) {
 // after which a linear cost vanishes, where the problem is a [framework.Certifier], so that steps have the unit
 // of the data. The cost of another may have an additive constant: then a move of unit length.
 func unscaledStep(e *framework.Evaluator, cost, slope float64) float64 {
-	if _, zero := e.Problem().(framework.Certifier); zero {
+	if _, zero := framework.As[framework.Certifier](e.Problem()); zero {
 		return polyak(cost, -slope)
 	}
 	return 1 / math.Sqrt(-slope)
@@ -98,8 +98,8 @@ func unscaledStep(e *framework.Evaluator, cost, slope float64) float64 {
 // A problem that resumes is asked for the gradient of a trial only once its
 // cost is low enough.
 func (a wolfeSearch) find(e *framework.Evaluator, l *line, x framework.Point, cost, slope, first float64) (bool, error) {
-	_, resumes := e.Problem().(framework.Resumer)
-	if _, zero := e.Problem().(framework.Certifier); !zero {
+	_, resumes := framework.As[resumer](e.Problem())
+	if _, zero := framework.As[framework.Certifier](e.Problem()); !zero {
 		a.unit = sectionUnit
 	}
 	lo, hi, t := trialPoint{cost: cost, slope: slope}, trialPoint{step: math.Inf(1), slope: math.NaN()}, first

@@ -54,10 +54,6 @@ func TestLoss(t TB, l framework.Loss, o LossOptions) {
 //   - smoothing: Smooth(0) is the loss itself; Smooth(eps) has its name and
 //     form, and differs from it by at most a constant times eps.
 //   - smoothed gradient slope, smoothed Hessian slope: as above, also at r = 0.
-//   - support function, dual projection: gradients are in the ball of the dual norm,
-//     the loss is their product with the residual and bounds that of other points
-//     there, and ProjectDual moves points to the nearest ones of the ball.
-//   - power sum: the loss is sum |r|^p for a Power p between 1 and 2.
 //   - rescaling: Rescale(u) gives a loss of the same name and a factor with
 //     loss(u r) = factor l(r), for u above and below 1.
 func CheckLoss(l framework.Loss, o LossOptions) *Report {
@@ -85,7 +81,6 @@ func CheckLoss(l framework.Loss, o LossOptions) *Report {
 	c.checkMajorizer()
 	c.checkMinorizer()
 	c.checkSmoother()
-	c.checkDual()
 	if s, ok := l.(rowloss.Rescaler); ok {
 		c.try("rescaling", func() error { return c.rescaling(s) })
 	}

@@ -60,7 +60,7 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 //   - hessian: it is the derivative of the gradient; with a Metric, the second
 //     derivative of the cost along Retract, less the part of its acceleration.
 //   - hessian along geodesics: with a Metric, the second derivative along Exp.
-//   - representatives: for a [framework.Quotient], Same depends on its generator only
+//   - representatives: for a quotient, Same depends on its generator only
 //     and stays in the class, at a distance of 0.
 //   - representatives agree: horizontal vectors, inner products and retractions do
 //     not depend on the representative.

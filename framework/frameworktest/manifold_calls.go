@@ -69,7 +69,7 @@ func (c *manifoldCheck) geodesicKernels(x, y, v []float64) (kernels []kernel) {
 			return m.Exp(dst, in[0], in[1])
 		}})
 	}
-	if m, ok := c.m.(framework.InverseRetracter); ok {
+	if m, ok := c.m.(inverseRetracter); ok {
 		kernels = append(kernels, kernel{"InverseRetract", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
 			return m.InverseRetract(dst, in[0], in[1])
 		}})

@@ -61,7 +61,7 @@ func (c *manifoldCheck) slopeLaw(name string, want float64, remainder func(x, v 
 
 // order is the order that the retraction claims.
 func (c *manifoldCheck) order() int {
-	if o, ok := c.m.(framework.RetractionOrder); ok {
+	if o, ok := c.m.(retractionOrder); ok {
 		return max(o.RetractionOrder(), 1)
 	}
 	return 1

@@ -11,7 +11,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Invariants is offered by a [framework.Quotient] whose RiemannianHessian is to be
+// Invariants is offered by a quotient whose RiemannianHessian is to be
 // checked: polynomials of the coordinates, of degree 4 at most, that have one value
 // on each class, such as entries of XX' where X is a basis of a subspace. They are
 // measured only in tests; a type that embeds the manifold is a good place for them.
@@ -24,13 +24,13 @@ type Invariants interface {
 const representatives = 8
 
 func (c *manifoldCheck) isQuotient() bool {
-	_, ok := c.m.(framework.Quotient)
+	_, ok := c.m.(quotient)
 	return ok
 }
 
-// checkQuotient tries the laws of a [framework.Quotient].
+// checkQuotient tries the laws of a quotient.
 func (c *manifoldCheck) checkQuotient() {
-	q, ok := c.m.(framework.Quotient)
+	q, ok := c.m.(quotient)
 	if !ok {
 		return
 	}
@@ -40,7 +40,7 @@ func (c *manifoldCheck) checkQuotient() {
 }
 
 // same applies the map that a seed stands for.
-func (c *manifoldCheck) same(q framework.Quotient, x []float64, seed uint64) []float64 {
+func (c *manifoldCheck) same(q quotient, x []float64, seed uint64) []float64 {
 	dst := c.poisoned()
 	q.Same(dst, x, rand.New(rand.NewPCG(seed, 1)))
 	return dst
@@ -48,7 +48,7 @@ func (c *manifoldCheck) same(q framework.Quotient, x []float64, seed uint64) []f
 
 // representatives tries that Same depends on its generator only, stays on the
 // manifold and in the class, and does not only copy.
-func (c *manifoldCheck) representatives(q framework.Quotient, x []float64) error {
+func (c *manifoldCheck) representatives(q quotient, x []float64) error {
 	moved := false
 	for range representatives {
 		seed := c.rng.Uint64()
@@ -74,7 +74,7 @@ func (c *manifoldCheck) representatives(q framework.Quotient, x []float64) error
 
 // agreement tries that horizontal vectors, their lengths and the retraction are the
 // same for all representatives. The derivative of Same carries vectors along.
-func (c *manifoldCheck) agreement(q framework.Quotient, x []float64) error {
+func (c *manifoldCheck) agreement(q quotient, x []float64) error {
 	const tolerance = 1e-6
 	u, v := c.unit(x), c.unit(x)
 	seed := c.rng.Uint64()

@@ -11,7 +11,7 @@ import (
 
 // checkInverse tries the law of an inverse of the retraction.
 func (c *manifoldCheck) checkInverse() {
-	inv, ok := c.m.(framework.InverseRetracter)
+	inv, ok := c.m.(inverseRetracter)
 	if !ok {
 		return
 	}

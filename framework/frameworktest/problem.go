@@ -41,12 +41,12 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 		r.try("hessian symmetric", func() error { return c.hessianSymmetric(h) })
 		r.try("hessian slope", func() error { return c.hessianSlope(h) })
 		c.checkRiemannianHessian(r)
-	} else if _, ok := p.(framework.IntrinsicHessian); ok {
+	} else if _, ok := p.(intrinsicHessian); ok {
 		c.checkRiemannianHessian(r)
 	}
 	r.try("writes what is asked for", c.writesWhatIsAsked)
 	r.try("same cost with gradient", c.sameCost)
-	if _, ok := p.(framework.Resumer); ok {
+	if _, ok := p.(resumer); ok {
 		r.try("resume", c.resume)
 	}
 	if _, ok := p.(latent.RowSeparable); ok {
@@ -55,13 +55,10 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	if _, ok := p.(framework.Certifier); ok {
 		r.try("stationarity", c.stationarity)
 	}
-	if l, ok := p.(latent.Reassigner); ok {
-		r.try("reassignment", func() error { return c.reassignment(l) })
-	}
-	if l, ok := p.(framework.Refuter); ok {
+	if l, ok := p.(refuter); ok {
 		r.try("refutation", func() error { return c.refutation(l) })
 	}
-	if l, ok := p.(framework.Stateful); ok {
+	if l, ok := p.(stateful); ok {
 		r.try("stored state", func() error { return c.storedState(l) })
 	}
 	c.checkPreconditioner(r)

@@ -82,7 +82,7 @@ func (c *problemCheck) resume() error {
 		if _, err := c.p.Evaluate(nil, x); err != nil {
 			return err
 		}
-		if err := c.p.(framework.Resumer).Resume(got); err != nil {
+		if err := c.p.(resumer).Resume(got); err != nil {
 			return err
 		}
 		for k, b := range c.blocks {

@@ -2,13 +2,11 @@ package frameworktest
 
 import (
 	"errors"
-
-	"github.com/scqm/scqm/framework"
 )
 
 // refutation tries that the answer to whether a point is no minimum leaves the point as
 // it is, and is the same when asked again.
-func (c *problemCheck) refutation(p framework.Refuter) error {
+func (c *problemCheck) refutation(p refuter) error {
 	x := c.x.Clone()
 	first, err := p.Refute(x)
 	again, err2 := p.Refute(x)

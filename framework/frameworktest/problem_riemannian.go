@@ -20,7 +20,7 @@ func (c *problemCheck) checkRiemannianHessian(r *Report) {
 		return
 	}
 	h := &riemannian{problemCheck: c, e: e, m: c.blocks, grad: c.poisoned(), tolerance: 1e-10}
-	if _, ok := c.p.(framework.IntrinsicHessian); ok {
+	if _, ok := c.p.(intrinsicHessian); ok {
 		h.tolerance = productTolerance
 	}
 	var err error
@@ -82,7 +82,7 @@ func (h *riemannian) symmetric() error {
 func (h *riemannian) unaccelerated() (move func(dst, x, v framework.Point) error, ok bool) {
 	steps := make([]func(dst, x, v []float64) error, len(h.blocks))
 	for k, b := range h.blocks {
-		second, has := b.Manifold.(framework.RetractionOrder)
+		second, has := b.Manifold.(retractionOrder)
 		switch _, exact := b.Manifold.(framework.Exper); {
 		case exact:
 			steps[k] = b.Exp

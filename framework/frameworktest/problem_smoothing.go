@@ -128,7 +128,7 @@ func (s *smoothing) gradients() error {
 // rounded cost has none there. Slopes jump upwards at kinks of losses, which are convex;
 // downwards they do at cut loci, as of distances on the sphere, which are no matter of
 // the loss. A cost that says it is differentiable
-// ([framework.Differentiable]) must have none itself.
+// (differentiable) must have none itself.
 func (s *smoothing) rounds() error {
 	for range directions {
 		v := s.directions()
@@ -139,7 +139,7 @@ func (s *smoothing) rounds() error {
 		if jump == 0 {
 			continue
 		}
-		if d, ok := s.p.(framework.Differentiable); ok && d.Differentiable() {
+		if d, ok := s.p.(differentiable); ok && d.Differentiable() {
 			return fmt.Errorf("the cost is said to be differentiable, but its slope jumps by %g", jump)
 		}
 		return s.rounded(func() error {

@@ -11,7 +11,7 @@ import (
 
 // storedState tries that what a problem has learned goes through its stored form, into
 // the measure of stationarity too, and that it refuses other bytes.
-func (c *problemCheck) storedState(p framework.Stateful) error {
+func (c *problemCheck) storedState(p stateful) error {
 	stationarity := func() ([]float64, error) {
 		m, ok := p.(framework.Certifier)
 		if !ok {

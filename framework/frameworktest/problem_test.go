@@ -147,22 +147,4 @@ func TestProblemSuiteFindsBrokenLaws(t *testing.T) {
 	})
 }
 
-// hasty moves without looking.
-type hasty struct {
-	*quartic
-	silent bool
-}
-
-func (h hasty) Reassign(x framework.Point) (bool, float64, error) {
-	x[1][0] += 1
-	return !h.silent, 1, nil
-}
-
-func TestReassignmentLaw(t *testing.T) {
-	for _, silent := range []bool{false, true} {
-		r := frameworktest.CheckProblem("hasty", hasty{&quartic{}, silent}, frameworktest.ProblemOptions{Seed: 1})
-		assert.Equal(t, []string{"reassignment"}, r.Broken())
-	}
-}
-
 type panicking struct{ framework.Problem }

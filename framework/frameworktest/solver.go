@@ -23,12 +23,12 @@ type SolverOptions struct {
 // CheckSolver tries the laws of framework.Solver, on every case: it finds the
 // known answer, says truthfully how it ended, repeats itself bit for bit, does not
 // depend on a constant added to the cost, ends at the first iterate within the
-// tolerance where its states tell their gradients ([framework.Graded]), keeps
+// tolerance where its states tell their gradients (graded), keeps
 // within its budget, ends when it is cancelled, keeps the best point when the
 // cost stops being finite or the problem panics, and goes on from a
 // stored state bit for bit, with as much work. Its iterates on a manifold with a metric
 // are those on an isometric one without. Where the solver says that it cannot
-// serve a case ([framework.Selective]) it refuses it before any evaluation, and there
+// serve a case (selective) it refuses it before any evaluation, and there
 // is one at least that it serves.
 func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 	r := &Report{Subject: s.Name()}
@@ -237,7 +237,7 @@ func (k *solverCheck) storedState() error {
 		return err
 	}
 	fresh := framework.NewEvaluator(context.Background(), k.c.New())
-	if v, ok := restored.(framework.Resumable); ok {
+	if v, ok := restored.(resumable); ok {
 		if err := v.Resume(fresh); err != nil {
 			return fmt.Errorf("revive: %w", err)
 		}

@@ -68,7 +68,7 @@ func (k *solverCheck) addedConstant() error {
 func (k *solverCheck) iterates(c float64) (list []framework.Point, status framework.Status, err error) {
 	o := k.o
 	before, clear := math.Inf(1), true
-	o.Observers = append(o.Observers, func(p framework.Progress) {
+	o.Observers = append(o.Observers, func(p framework.Record) {
 		clear = clear && before-p.Cost > clearDecrease
 		before = p.Cost
 		if x, _ := p.State.Iterate(); clear {
@@ -88,7 +88,7 @@ func (k *solverCheck) firstWithin() error {
 	o := k.o
 	o.Tolerance = 1e-3
 	var norms []float64
-	o.Observers = append(o.Observers, func(p framework.Progress) { norms = append(norms, p.GradientNorm) })
+	o.Observers = append(o.Observers, func(p framework.Record) { norms = append(norms, p.GradientNorm) })
 	res, err := k.solve(context.Background(), k.c.New(), o)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (k *solverCheck) toldGradient() error {
 		if err := k.steps(e, state, 1); err != nil {
 			return err
 		}
-		s, ok := state.(framework.Graded)
+		s, ok := state.(graded)
 		if !ok || s.Gradient() == nil {
 			return nil
 		}

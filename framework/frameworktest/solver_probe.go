@@ -8,7 +8,7 @@ import (
 )
 
 // probe counts the evaluations of a problem and interferes with them. It offers the
-// capabilities without which a [framework.Selective] solver refuses a problem, and
+// capabilities without which a selective solver refuses a problem, and
 // hides the others, so that every evaluation is seen.
 type probe struct {
 	framework.Problem

@@ -10,7 +10,7 @@ import (
 
 // lacks names what the case lacks for the solver, if anything.
 func (k *solverCheck) lacks() string {
-	if s, ok := k.s.(framework.Selective); ok {
+	if s, ok := k.s.(selective); ok {
 		return s.Lacks(k.c.New())
 	}
 	return ""
@@ -29,7 +29,7 @@ func (k *solverCheck) structured() bool {
 func (k *solverCheck) refusal() error {
 	p := &probe{Problem: k.c.New()}
 	res, err := k.solve(context.Background(), p, framework.Options{})
-	lacks := k.s.(framework.Selective).Lacks(p)
+	lacks := k.s.(selective).Lacks(p)
 	var refused *framework.UnsupportedError
 	switch {
 	case !errors.As(err, &refused) || res != nil:

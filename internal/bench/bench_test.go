@@ -190,7 +190,7 @@ func TestTimeDenoising(t *testing.T) {
 func fake(costs ...float64) *outcome {
 	o := &outcome{cost: costs[len(costs)-1], passes: float64(len(costs)), elapsed: time.Duration(len(costs)) * time.Millisecond}
 	for i, c := range costs {
-		o.history = append(o.history, framework.Record{Cost: c, Passes: float64(i + 1), Elapsed: time.Duration(i+1) * time.Millisecond})
+		o.history = append(o.history, framework.Record{Cost: c, Counts: framework.Counts{Passes: float64(i + 1)}, Elapsed: time.Duration(i+1) * time.Millisecond})
 	}
 	return o
 }

@@ -160,7 +160,7 @@ func (o *outcome) reach(goal, gap float64) framework.Record {
 			return r
 		}
 	}
-	return framework.Record{Passes: math.Inf(1)}
+	return framework.Record{Counts: framework.Counts{Passes: math.Inf(1)}}
 }
 
 // RelativeGap returns how far a cost is above a goal, in units of the goal.

@@ -13,14 +13,14 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 23660},
+	{"models/scqm", 23665},
 	{"models/denoise", 14600},
 	{"models/selection", 1030},
 	{"models/rows", 2200},
-	{"models/residuals", 2670},
+	{"models/residuals", 2675},
 	{"models/mean", 1260},
-	{"solvers", 5030},
-	{"framework", 10070},
+	{"solvers", 5040},
+	{"framework", 9690},
 	{"losses", 2700},
 	{"manifolds", 4010},
 	{"internal/dense", 8140},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 13490},
 	{"python/benchmarks", 4130},
-	{".", 128700},
+	{".", 128350},
 }
 
 const (

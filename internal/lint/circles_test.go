@@ -22,11 +22,8 @@ var straight = []string{
 	"cmd/scqm/internal/cli", "cmd/scqm/internal/options", "internal/figures",
 }
 
-// widest is the number of files that may use names of each other in other packages, and wider has
-// those with more, until they are taken apart. These numbers only fall.
+// widest is the number of files that may use names of each other in other packages.
 const widest = 12
-
-var wider = map[string]int{"framework": 16}
 
 // TestCirclesOfFiles looks for circles among the files of every package.
 func TestCirclesOfFiles(t *testing.T) {
@@ -51,7 +48,7 @@ func TestCirclesOfFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		most := max(widest, wider[name])
+		most := widest
 		if slices.Contains(straight, name) {
 			most = 1
 		}

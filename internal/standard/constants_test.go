@@ -73,7 +73,7 @@ func trace(p *standard.Problem, kind string) (framework.Status, []step, error) {
 	}
 	var steps []step
 	res, err := framework.Solve(context.Background(), p.Problem(), p.Start, solver, framework.Options{
-		MaxIterations: -1, Observers: []framework.Observer{func(q framework.Progress) {
+		MaxIterations: -1, Observers: []func(framework.Record){func(q framework.Record) {
 			steps = append(steps, step{q.Cost, q.GradientNorm})
 		}},
 	})

@@ -65,7 +65,7 @@ func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, p.Resume(grad)
 }
 
-// Resume implements [framework.Resumer]: as in other libraries, where cost and gradient
+// Resume implements [framework.Problem]: as in other libraries, where cost and gradient
 // are functions of their own, a cost alone counts as one pass.
 func (p *Problem) Resume(grad framework.Point) error {
 	for k, g := range grad {

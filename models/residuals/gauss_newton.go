@@ -2,7 +2,6 @@ package residuals
 
 import (
 	"github.com/scqm/scqm/framework"
-
 	"github.com/scqm/scqm/framework/rowloss"
 )
 

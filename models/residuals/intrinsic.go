@@ -39,7 +39,7 @@ func newIntrinsic(p *problem) *intrinsic {
 	return c
 }
 
-// IntrinsicHessianProduct implements framework.IntrinsicHessian.
+// IntrinsicHessianProduct is described at framework.TwiceDifferentiable.
 func (c *intrinsic) IntrinsicHessianProduct(dst, x, v framework.Point) error {
 	p := c.p
 	if err := p.differentiateAt(x); err != nil {

@@ -109,7 +109,7 @@ type storedMultipliers struct {
 	First, Rounded float64 // the first and the last length of rounding, 0 for none
 }
 
-// MarshalState implements framework.Stateful: the multipliers, and the lengths over
+// MarshalState implements framework.Problem: the multipliers, and the lengths over
 // which the loss was rounded.
 func (a rounding) MarshalState() ([]byte, error) {
 	p := a.p
@@ -122,7 +122,7 @@ func (a rounding) MarshalState() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// UnmarshalState implements framework.Stateful.
+// UnmarshalState implements framework.Problem.
 func (a rounding) UnmarshalState(state []byte) error {
 	p := a.p
 	var s storedMultipliers

@@ -17,7 +17,7 @@ import (
 // not all 0; nil stands for 1. threads below 1 stands for all processors; results do
 // not depend on it. Evaluations end early with the error of ctx when it is done.
 //
-// The problem is a framework.Resumer and a framework.GaussNewton. Where f is a
+// The problem has Resume, and is a framework.GaussNewton. Where f is a
 // [SecondOrder], it is framework.TwiceDifferentiable too, else a
 // framework.IntrinsicHessian, with a relative error of about 1e-10 where f is a
 // [Jacobian] and 1e-6 where it is not, provided that manifolds with a framework.Metric

@@ -540,7 +540,7 @@ func TestCancelled(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := residuals.Fit(ctx, d, start, residuals.Config{Loss: losses.L2(), Options: framework.Options{
-		Observers: []framework.Observer{func(p framework.Progress) {
+		Observers: []func(framework.Record){func(p framework.Record) {
 			if p.Iteration == 3 {
 				cancel()
 			}

@@ -71,7 +71,7 @@ func newtonCount(t *testing.T, x Data, loss string, solver framework.Solver) flo
 	var evaluations []int
 	run := learn(t, x, Config{Latent: 2, Loss: named(t, loss, 3), Ridge: 10, Solver: solver, Options: framework.Options{
 		MaxIterations: 1000, MinRelativeDecrease: -1, Tolerance: 1e-12, CheckEvery: 1 << 30,
-		Observers: []framework.Observer{func(p framework.Progress) { evaluations = append(evaluations, p.Counts.Evaluations) }},
+		Observers: []func(framework.Record){func(p framework.Record) { evaluations = append(evaluations, p.Counts.Evaluations) }},
 	}}).Run
 	for k, r := range run.History {
 		if r.Cost <= run.Cost*(1+1e-6) {

@@ -276,7 +276,7 @@ func TestLearnRefuses(t *testing.T) {
 func TestCancelledFitKeepsTheBestModel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := Config{Latent: 1, Loss: losses.L2()}
-	c.Options.Observers = []framework.Observer{func(p framework.Progress) {
+	c.Options.Observers = []func(framework.Record){func(p framework.Record) {
 		if p.Iteration == 5 {
 			cancel()
 		}

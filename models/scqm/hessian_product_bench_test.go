@@ -12,11 +12,15 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
+type resumer interface {
+	Resume(grad framework.Point) error
+}
+
 // withoutProducts is a problem without second derivatives, with all that trust regions
 // ask for beside them.
 type withoutProducts struct {
 	framework.Problem
-	framework.Resumer
+	resumer
 	framework.Preconditioner
 	framework.Certifier
 	framework.Smoothable

@@ -311,7 +311,7 @@ func TestDrillHostile(t *testing.T) {
 func tryHostile(x Data, config Config) (status string, err error) {
 	before := slices.Clone(x.X)
 	var states []*solvers.ContinuationState // of all starts
-	config.Options.Observers = append(config.Options.Observers, func(p framework.Progress) {
+	config.Options.Observers = append(config.Options.Observers, func(p framework.Record) {
 		if s, ok := p.State.(*solvers.ContinuationState); ok && !slices.Contains(states, s) {
 			states = append(states, s)
 		}

@@ -321,7 +321,7 @@ func TestRowsAreReassignedBeforeTheFinish(t *testing.T) {
 		begun, trial := false, 0
 		_, err := framework.Solve(context.Background(), p, start, newtonStages(true), framework.Options{
 			MaxIterations: 4000,
-			Observers: []framework.Observer{func(now framework.Progress) {
+			Observers: []func(framework.Record){func(now framework.Record) {
 				s := now.State.(*solvers.ContinuationState)
 				if s.Finish == nil {
 					trial = 0

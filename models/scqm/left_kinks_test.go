@@ -57,7 +57,7 @@ func TestFitsLeaveKinksBehind(t *testing.T) {
 func TestFinishBeginsBeforeTheKinks(t *testing.T) {
 	x := noisyParaboloid(rand.New(rand.NewPCG(3, 77)), 20, 2, 60)
 	stage := -1
-	fit := learn(t, x, Config{Latent: 2, Loss: losses.L1(), Options: framework.Options{Observers: []framework.Observer{func(p framework.Progress) {
+	fit := learn(t, x, Config{Latent: 2, Loss: losses.L1(), Options: framework.Options{Observers: []func(framework.Record){func(p framework.Record) {
 		s := p.State.(*solvers.ContinuationState)
 		if s.Finish != nil && stage < 0 {
 			stage = s.Stage

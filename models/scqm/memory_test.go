@@ -38,7 +38,7 @@ func TestFitsHoldLessThanTheyReserve(t *testing.T) {
 				before, held, reserved := live(), 0.0, 0.0
 				c := Config{Latent: s.d, Curvature: FullCurvature, Loss: loss, Solver: solver, Ridge: 0.001}
 				c.Options.MaxIterations = 1
-				c.Options.Observers = []framework.Observer{func(framework.Progress) {
+				c.Options.Observers = []func(framework.Record){func(framework.Record) {
 					held, reserved = max(held, live()-before), float64(memory.Reserved())
 				}}
 				fit, err := Learn(context.Background(), x, c)

@@ -229,10 +229,12 @@ func TestStoredRunsGoOn(t *testing.T) {
 		steps(t, s, e, want, 17)
 		var buf bytes.Buffer
 		require.NoError(t, gob.NewEncoder(&buf).Encode(want))
-		got := s.(framework.Restorer).NewState()
+		got := s.(interface{ NewState() framework.State }).NewState()
 		require.NoError(t, gob.NewDecoder(&buf).Decode(got))
 		_, fresh := evaluator()
-		if v, ok := got.(framework.Resumable); ok {
+		if v, ok := got.(interface {
+			Resume(e *framework.Evaluator) error
+		}); ok {
 			require.NoError(t, v.Resume(fresh))
 		}
 		steps(t, s, e, want, 12)

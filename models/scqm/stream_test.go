@@ -368,7 +368,7 @@ func TestStreamCancelledInMemory(t *testing.T) {
 	x := bentRows(3, 1500, 5)
 	ctx, cancel := context.WithCancel(t.Context())
 	c := Config{Latent: 1, Loss: losses.L2(), Solver: solvers.Streaming{}}
-	c.Options.Observers = []framework.Observer{func(p framework.Progress) {
+	c.Options.Observers = []func(framework.Record){func(p framework.Record) {
 		if p.Iteration == 2 {
 			cancel()
 		}

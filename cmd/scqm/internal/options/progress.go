@@ -59,7 +59,7 @@ func (f *Progress) Learn(cmd *cobra.Command, x scqm.Data, c scqm.Config) (*scqm.
 	if stderr := cmd.ErrOrStderr(); f.shows(stderr) {
 		observe, end := showFit(stderr, cmp.Or(c.Options.MaxIterations, scqm.DefaultMaxIterations))
 		defer end()
-		c.Options.Observers = []framework.Observer{observe}
+		c.Options.Observers = []func(framework.Record){observe}
 	}
 	return Learn(cmd.Context(), x, c)
 }
@@ -120,7 +120,7 @@ func Learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	preparing, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	begun := context.AfterFunc(ctx, abandon)
-	c.Options.Observers = append(c.Options.Observers, func(framework.Progress) { begun() })
+	c.Options.Observers = append(c.Options.Observers, func(framework.Record) { begun() })
 	fit := scqm.Learn
 	if c.Loss == nil {
 		fit = selection.LearnLoss
@@ -140,10 +140,10 @@ func newBar(w io.Writer, layout string, steps int) *pb.ProgressBar {
 
 // showFit draws a bar on w of a run of at most limit iterations. It returns the
 // observer that moves the bar and a function that takes it away.
-func showFit(w io.Writer, limit int) (framework.Observer, func()) {
+func showFit(w io.Writer, limit int) (func(framework.Record), func()) {
 	bar := newBar(w, fitLayout, limit)
 	last, due := math.NaN(), time.Duration(0)
-	observe := func(p framework.Progress) {
+	observe := func(p framework.Record) {
 		change := (last - p.Cost) / math.Abs(last)
 		last = p.Cost
 		if p.Elapsed < due {

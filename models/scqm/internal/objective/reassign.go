@@ -27,7 +27,9 @@ const (
 // local minimum of its start, and as the sheet changes, that may no longer be the global one. It costs about
 // four evaluations, and the searches for rows that are not certified.
 func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err error) {
-	p.searched = 0
+	if p.searched = 0; p.sheet.S == 0 {
+		return false, 0, nil
+	}
 	for from := 0; from < p.data.N; from += reassignRows {
 		some, err := p.reassign(x, from, min(from+reassignRows, p.data.N))
 		if err != nil {

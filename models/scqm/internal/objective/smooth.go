@@ -114,7 +114,7 @@ func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 	return max(dense.Select(sizes, len(sizes)/2), math.SmallestNonzeroFloat64), nil
 }
 
-// Differentiable implements [framework.Differentiable].
+// Differentiable says so to solvers, see [framework.Smoothable].
 func (p *Objective) Differentiable() bool {
 	jumps, err := Jumps(p.PlainLoss(), p.data.D, 1)
 	return err == nil && !jumps
