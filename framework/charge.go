@@ -10,10 +10,14 @@ const wholeRounding = 1e-9
 // solver hands on, and a panic becomes an error that wraps [ErrPanic]. The work counts as so many
 // passes, and as evaluations: 1 is the work of a cost, parts add up. Work of 0 passes is free.
 func (e *Evaluator) Charge(passes float64, work func() error) error {
-	if err := e.admit(e.whole(passes)); err != nil {
+	whole := e.whole(passes)
+	if err := e.admit(whole); err != nil {
 		return err
 	}
 	e.Count(passes, passes)
+	if whole > 0 {
+		e.trial.See()
+	}
 	if err := guard(work); err != nil {
 		return e.failure(err)
 	}
@@ -28,11 +32,12 @@ func (e *Evaluator) ChargeCost(work func() (cost, passes float64, err error)) (c
 	}
 	e.lastValid = false
 	var passes float64
+	e.trial.See()
 	if err := guard(func() (err error) { cost, passes, err = work(); return err }); err != nil {
 		return math.Inf(1), e.failure(err)
 	}
 	e.Count(1, passes)
-	return e.judgeCost(cost)
+	return e.judgeCost(e.trial.Tell(cost))
 }
 
 // Share runs something whose evaluations and passes count as a part of themselves, as on a

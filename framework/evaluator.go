@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/scqm/scqm/framework/internal/trial"
 )
 
 // maxNonFinite is the number of costs in a row that may be NaN or Inf.
@@ -38,7 +40,8 @@ type Evaluator struct {
 	limit    int       // 0: none
 	stopped  Status    // why errStop was returned
 
-	firstOrder bool // see Options.FirstOrder
+	firstOrder bool         // see Options.FirstOrder
+	trial      *trial.Trial // of a law suite; nil else
 
 	counts    Counts
 	nonFinite int
@@ -56,7 +59,7 @@ func NewEvaluator(ctx context.Context, p Problem) *Evaluator {
 }
 
 func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
-	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations, firstOrder: o.FirstOrder}
+	e := &Evaluator{problem: p, blocks: p.Blocks(), ctx: ctx, limit: o.MaxEvaluations, firstOrder: o.FirstOrder, trial: trial.Of(ctx)}
 	if o.TimeLimit > 0 {
 		e.deadline = o.Begin.Add(o.TimeLimit)
 	}
@@ -85,7 +88,7 @@ func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
 		return math.Inf(1), err
 	}
 	e.lastValid = false
-	cost, err := e.problem.Evaluate(grad, x)
+	cost, err := e.call(grad, x)
 	if err != nil {
 		return math.Inf(1), e.failure(err)
 	}
@@ -101,6 +104,13 @@ func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
 	}
 	e.counts.Passes++
 	return cost, e.checkGradient(grad)
+}
+
+// call evaluates the problem, whatever the budget.
+func (e *Evaluator) call(grad, x Point) (float64, error) {
+	e.trial.See()
+	cost, err := e.problem.Evaluate(grad, x)
+	return e.trial.Tell(cost), err
 }
 
 // judgeCost returns a finite cost as it is and any other as +Inf, with an error
@@ -205,7 +215,7 @@ func (e *Evaluator) stationarity(x Point) ([]float64, error) {
 	}
 	grad := NewPoint(e.blocks)
 	e.lastValid = false
-	if _, err := e.problem.Evaluate(grad, x); err != nil {
+	if _, err := e.call(grad, x); err != nil {
 		return s, err
 	}
 	e.counts.Passes += 2

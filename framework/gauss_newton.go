@@ -39,6 +39,7 @@ func (e *Evaluator) GaussNewton(dst, x, v Point) error {
 	if err := e.admit(1); err != nil {
 		return err
 	}
+	e.trial.See()
 	e.lastValid = false
 	if err := p.GaussNewtonProduct(dst, x, v); err != nil {
 		return e.failure(fmt.Errorf("Gauss-Newton product: %w", err))

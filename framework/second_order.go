@@ -64,6 +64,7 @@ func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
 	if err := e.admit(1); err != nil {
 		return err
 	}
+	e.trial.See()
 	e.lastValid = false
 	h := e.differences.euclidean
 	own, intrinsic := As[intrinsicHessian](e.problem)

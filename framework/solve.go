@@ -371,7 +371,7 @@ func (r *run) recompute(res *Result) error {
 	if err := r.restore(res.Point); err != nil {
 		return err
 	}
-	cost, err := r.evaluator.problem.Evaluate(nil, res.Point)
+	cost, err := r.evaluator.call(nil, res.Point)
 	if err != nil {
 		return err
 	}

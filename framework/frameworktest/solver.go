@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/internal/trial"
 )
 
 // SolverOptions say on what a solver is checked.
@@ -106,17 +108,23 @@ func (k *solverCheck) truthful(res *framework.Result) error {
 	if cost != res.Cost {
 		return fmt.Errorf("reports a cost of %v at a point where it is %v", res.Cost, cost)
 	}
-	var norm float64
+	norms := make([]float64, len(blocks))
 	for j, b := range blocks {
 		b.Gradient(grad[j], res.Point[j], grad[j])
-		norm = math.Max(norm, b.Norm(res.Point[j], grad[j]))
+		norms[j] = b.Norm(res.Point[j], grad[j])
 	}
+	if m, ok := framework.As[framework.Certifier](p); ok {
+		if err := m.Stationarity(norms, res.Point); err != nil {
+			return err
+		}
+	}
+	norm := slices.Max(norms)
 	tolerance := k.o.Tolerance
 	if tolerance == 0 {
 		tolerance = framework.DefaultTolerance
 	}
 	if (res.Status == framework.Converged) != (norm <= tolerance) {
-		return fmt.Errorf("says %v where the gradient norm is %g and the tolerance %g", res.Status, norm, tolerance)
+		return fmt.Errorf("says %v where the stationarity is %g and the tolerance %g", res.Status, norm, tolerance)
 	}
 	return nil
 }
@@ -147,12 +155,39 @@ func (k *solverCheck) deterministic() error {
 	return nil
 }
 
+// probe counts the evaluations of a run and interferes with them.
+type probe struct {
+	calls   int
+	on      int     // the call that triggers do
+	do      func()  // nil: nothing
+	nanFrom int     // the first call whose cost is NaN, as all after it are; 0: none
+	by      float64 // added to every cost
+}
+
+// of returns a context whose runs are probed.
+func (p *probe) of(ctx context.Context) context.Context {
+	return trial.With(ctx, &trial.Trial{
+		Before: func() {
+			p.calls++
+			if p.do != nil && p.calls == p.on {
+				p.do()
+			}
+		},
+		Cost: func(cost float64) float64 {
+			if p.nanFrom > 0 && p.calls >= p.nanFrom {
+				return math.NaN()
+			}
+			return cost + p.by
+		},
+	})
+}
+
 // budget counts the evaluations that really happen.
 func (k *solverCheck) budget() error {
 	for _, limit := range []int{1, 2, 7, 20} {
-		p := &probe{Problem: k.c.New()}
+		p := &probe{}
 		o := framework.Options{MaxEvaluations: limit, CheckEvery: 1 << 30, MinRelativeDecrease: -1, MaxIterations: 50}
-		res, err := k.solve(context.Background(), p, o)
+		res, err := k.solve(p.of(context.Background()), k.c.New(), o)
 		if err != nil {
 			return err
 		}
@@ -171,12 +206,12 @@ func (k *solverCheck) budget() error {
 func (k *solverCheck) cancellation() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	p := &probe{Problem: k.c.New(), on: 5, do: cancel}
+	p := &probe{on: 5, do: cancel}
 	start, err := k.c.New().Evaluate(nil, k.c.Start)
 	if err != nil {
 		return err
 	}
-	res, err := k.solve(ctx, p, framework.Options{MinRelativeDecrease: -1, Tolerance: -1})
+	res, err := k.solve(p.of(ctx), k.c.New(), framework.Options{MinRelativeDecrease: -1, Tolerance: -1})
 	if err != nil {
 		return err
 	}
@@ -191,8 +226,8 @@ func (k *solverCheck) cancellation() error {
 
 // nonFinite lets the cost be NaN from the third evaluation on.
 func (k *solverCheck) nonFinite() error {
-	p := &probe{Problem: k.c.New(), nanFrom: 3}
-	res, err := k.solve(context.Background(), p, framework.Options{MaxEvaluations: 200})
+	p := &probe{nanFrom: 3}
+	res, err := k.solve(p.of(context.Background()), k.c.New(), framework.Options{MaxEvaluations: 200})
 	if res == nil {
 		return fmt.Errorf("keeps no result: %w", err)
 	}
@@ -206,8 +241,8 @@ func (k *solverCheck) nonFinite() error {
 }
 
 func (k *solverCheck) panics() error {
-	p := &probe{Problem: k.c.New(), on: 4, do: func() { panic("deliberate") }}
-	res, err := k.solve(context.Background(), p, framework.Options{MinRelativeDecrease: -1, Tolerance: -1})
+	p := &probe{on: 4, do: func() { panic("deliberate") }}
+	res, err := k.solve(p.of(context.Background()), k.c.New(), framework.Options{MinRelativeDecrease: -1, Tolerance: -1})
 	if !errors.Is(err, framework.ErrPanic) || res == nil || res.Status != framework.Failed {
 		return fmt.Errorf("a panic of the problem ends in %v", err)
 	}

@@ -16,20 +16,12 @@ func (k *solverCheck) lacks() string {
 	return ""
 }
 
-// structured reports whether the problem has one of the capabilities that [raised]
-// hides and a solver may need.
-func (k *solverCheck) structured() bool {
-	p := &probe{Problem: k.c.New()}
-	_, arrowhead := p.ArrowheadShape()
-	return arrowhead || len(p.OuterBlocks()) > 0 || len(p.Groups()) > 0
-}
-
 // refusal tries that a run on a problem that the solver cannot serve ends before its
 // first evaluation, with an error that names what is missing.
 func (k *solverCheck) refusal() error {
-	p := &probe{Problem: k.c.New()}
-	res, err := k.solve(context.Background(), p, framework.Options{})
-	lacks := k.s.(selective).Lacks(p)
+	p, problem := &probe{}, k.c.New()
+	res, err := k.solve(p.of(context.Background()), problem, framework.Options{})
+	lacks := k.s.(selective).Lacks(problem)
 	var refused *framework.UnsupportedError
 	switch {
 	case !errors.As(err, &refused) || res != nil:
