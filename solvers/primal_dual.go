@@ -24,24 +24,15 @@ import (
 // technique). Steps of rows that increase their loss are shortened.
 //
 // Eps is divided by five when the predicted relative reduction of the smoothed cost by an undamped
-// step is below .01 eps, .03 eps in trials, and after thirty iterations:
+// step is below .01 eps, and after thirty iterations:
 // away from the solution for one eps, Newton's method for a smaller one is slow. Where
 // a step takes at most three iterations, the next factor is the square of the last
-// one, except in trials. As eps falls, a minimum of the smoothed cost may vanish,
+// one. As eps falls, a minimum of the smoothed cost may vanish,
 // with the next one far away: every step then only reaches the next
 // of hundreds of kinks. So after twelve iterations of a step eps becomes 25
 // times as large and falls again from there, in systems with expensive iterations and
 // in the last run of others. Where the end is not stationary, two more rounds begin at .1 and
 // .5.
-//
-// A stationary end is one of several nearby vertices, and small steps to
-// another one increase the cost. So trials begin there, rounds with eps from .5 to 2, as a minimum of the
-// smoothed cost lies among them. The first lower
-// end starts new trials, until none is lower by 1e-8 of the cost. A trial is broken
-// off where its dual variables are those of its start, or its cost is no longer
-// predicted to fall below. Systems of more than 64 outer coordinates, whose iterations take
-// long, have the rounds from .5 and 1, and none from 2^23 products an iteration on.
-// There are none on a differentiable cost, and none in first-order runs.
 //
 // The iterate is the best point by the unsmoothed cost, beginning with the start. The
 // dual variables are handed to the measure of stationarity.
@@ -56,9 +47,9 @@ const (
 	// lastRounding is the last eps, relative to the scale, and roundingFactor its ratio from step to step. That
 	// ratio is squared after a step of at most quickStage iterations, down to leastFactor.
 	lastRounding, roundingFactor, leastFactor, quickStage = 1e-9, 0.2, 1e-3, 3
-	// stageGain is the predicted relative reduction, over eps / scale, at which a step ends,
-	// trialStageGain that in a trial, which may be less exact. A step ends after stageIterations in any case.
-	stageGain, trialStageGain, stageIterations = 1e-2, 3e-2, 30
+	// stageGain is the predicted relative reduction, over eps / scale, at which a step ends. It ends after
+	// stageIterations in any case.
+	stageGain, stageIterations = 1e-2, 30
 	// lastGain replaces stageGain in the last step of large systems: the residual falls as its root, and one or
 	// two more iterations there save rounds.
 	lastGain = 1e-6
@@ -89,6 +80,9 @@ const (
 	// stationaryAt is the stationarity at which the polish is over. It does not depend on the tolerance of the
 	// run, which must not change the path of the iterates.
 	stationaryAt = 1e-8
+	// fallGain is the relative decrease of the cost in a round beyond which a point that is not stationary is no
+	// minimum.
+	fallGain = 1e-7
 )
 
 // firstRoundings are the first eps of the rounds, relative to the scale.
@@ -120,15 +114,10 @@ type PrimalDualState struct {
 	Raised int
 	// Last says that no second continuation follows this run.
 	Last bool
-	// Trial is the number of the current trial, from 1, 0 for none; Before is the
-	// cost when it began. Gains counts the trials that ended lower.
-	Trial, Gains int
-	Before       float64
-	// Ended is the cost at the end of the last step of the round, Factor the last ratio
-	// of two Eps in it.
-	Ended, Factor float64
+	// Factor is the last ratio of two Eps in this round.
+	Factor float64
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
-	// it is not and that the last round, or a trial after it, still lowered the cost.
+	// it is not and that the last round still lowered the cost.
 	Done, Stationary, Falls bool
 	// Entered is the cost when the round began.
 	Entered float64
@@ -216,7 +205,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
 	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
 	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised = 0, 0, 0, 0, 0
-	s.Ended, s.Entered = math.Inf(1), s.Cost
+	s.Entered = s.Cost
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
 	return latent.StartDual(e, s.Dual, s.At)
@@ -260,10 +249,7 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 
 // stageGain is the predicted relative reduction, over Eps / Scale, at which this step ends.
 func (s *PrimalDualState) stageGain() float64 {
-	switch {
-	case s.Trial > 0:
-		return trialStageGain
-	case s.schur.Outer > smallOuter && s.Eps <= lastRounding*s.Scale:
+	if s.schur.Outer > smallOuter && s.Eps <= lastRounding*s.Scale {
 		return lastGain
 	}
 	return stageGain
@@ -273,7 +259,7 @@ func (s *PrimalDualState) stageGain() float64 {
 // small systems, with many of them, do so in the last run only.
 func (s *PrimalDualState) crawls() bool {
 	dear := s.schur.Outer*s.schur.Outer > dearWork/s.schur.Inner()
-	return (s.Last || dear) && s.Trial == 0 && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
+	return (s.Last || dear) && s.Stayed >= slowStage && s.Raised < maxRaises && s.Eps < mostRaised*s.Scale
 }
 
 // raise continues with a larger eps from the current point.
@@ -404,15 +390,15 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	if err != nil {
 		return err
 	}
-	if cost <= s.Cost && (s.Trial == 0 || cost < s.Before-trialGain*math.Abs(s.Before)) {
+	if cost <= s.Cost {
 		s.X.CopyFrom(s.At)
 		s.Cost = cost
 	}
-	last, vain := lastRounding*s.Scale, s.vain(cost)
-	if s.Eps <= last || s.Iterations >= roundIterations || vain {
+	last := lastRounding * s.Scale
+	if s.Eps <= last || s.Iterations >= roundIterations {
 		return s.endRound(e)
 	}
-	if s.Factor *= s.Factor; s.Stayed > quickStage || s.Trial > 0 {
+	if s.Factor *= s.Factor; s.Stayed > quickStage {
 		s.Factor = roundingFactor
 	}
 	s.Factor = max(s.Factor, leastFactor)
@@ -422,31 +408,18 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	return nil
 }
 
-// endRound measures stationarity and begins another round where it fails, else a trial.
+// endRound measures stationarity and begins another round where it fails.
 func (s *PrimalDualState) endRound(e *framework.Evaluator) error {
-	tried, gained := s.Stationary, s.Cost < s.Before
-	if s.Trial == 0 || gained {
-		if err := s.measure(e); err != nil {
-			return err
-		}
-		s.Stationary = s.Residual <= stationaryAt
+	if err := s.measure(e); err != nil {
+		return err
 	}
-	switch {
-	case s.Trial == 0:
-		s.Round++
-		s.Falls = !s.Stationary && s.Entered-s.Cost > fallGain*math.Abs(s.Cost)
-	case !tried:
-		s.Falls = s.Falls || s.Before-s.Cost > fallGain*math.Abs(s.Before)
-		s.Done = true
+	s.Round++
+	s.Stationary = s.Residual <= stationaryAt
+	s.Falls = !s.Stationary && s.Entered-s.Cost > fallGain*math.Abs(s.Cost)
+	if s.Done = s.Stationary || s.Round == len(firstRoundings); s.Done {
 		return nil
-	case gained:
-		s.Trial, s.Round = 0, 0
-		s.Gains++
 	}
-	if !s.Stationary && s.Round < len(firstRoundings) {
-		return s.beginRound(e, firstRoundings[s.Round])
-	}
-	return s.nextTrial(e)
+	return s.beginRound(e, firstRoundings[s.Round])
 }
 
 // measure measures the stationarity of the best point with the dual variables and with the multipliers so far,
