@@ -174,7 +174,8 @@ def meshlab(X: Array, project: str, scale: float) -> Array:
     scans.add_mesh(pymeshlab.Mesh(vertex_matrix=X, v_normals_matrix=normals))
     move = getattr(scans, f"compute_mls_projection_{project}")
     move(controlmesh=1, proxymesh=0, filterscale=scale)
-    return np.asarray(scans.mesh(0).vertex_matrix(), np.float64)
+    moved = np.asarray(scans.mesh(0).vertex_matrix(), np.float64)
+    return np.where(np.isfinite(moved), moved, X)  # RIMLS loses some
 
 
 def score(seed: int, index: int, options: Any) -> dict[str, Any]:
