@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/models/rows"
 )
@@ -303,5 +304,39 @@ func TestDegenerateRows(t *testing.T) {
 			require.InDeltaSlice(t, x.X, r.X, 1e-6, "%s, %d", name, d)
 			requireFlags(t, x, r)
 		}
+	}
+}
+
+// TestOutliersOffAxes: outliers among wide rows neither bend charts nor decide for a linear model.
+func TestOutliersOffAxes(t *testing.T) {
+	for seed := range uint64(3) {
+		rng := rand.New(rand.NewPCG(seed, 11))
+		const n, D, noise = 600, 20, 0.02
+		x := rows.Data{N: n, D: D, X: make([]float64, n*D)}
+		for i := range n {
+			row := x.Row(i)
+			sin, cos := math.Sincos(2 * math.Pi * rng.Float64())
+			row[0], row[1] = cos, sin
+			for k := range row {
+				row[k] += noise * rng.NormFloat64()
+				if i%5 == 0 {
+					row[k] = 3*rng.Float64() - 1.5
+				}
+			}
+		}
+		d, err := Fit(context.Background(), Auto{Latent: 1}, x, Options{})
+		require.NoError(t, err)
+		r, err := d.Denoise(context.Background(), x, Options{})
+		require.NoError(t, err)
+		off := func(x []float64) (sum float64) {
+			for i := range n {
+				if i%5 != 0 {
+					row := x[i*D : (i+1)*D]
+					sum += math.Pow(math.Hypot(row[0], row[1])-1, 2) + dense.Dot(row[2:], row[2:])
+				}
+			}
+			return sum
+		}
+		require.Less(t, off(r.X), 0.12*off(x.X), "seed %d: %s", seed, d.Note())
 	}
 }

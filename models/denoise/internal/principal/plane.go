@@ -96,6 +96,9 @@ func (s Search) Find(ctx context.Context, x rows.Data, judged int) (*Plane, *Lin
 	if err != nil || !s.Compared {
 		return p, nil, err
 	}
+	if p != nil { // what outliers cost says nothing of either model
+		x = p.near(x, s.Threads)
+	}
 	l, err := findLinear(ctx, x, p, s, judged)
 	return p, l, err
 }
@@ -322,6 +325,18 @@ func (f *planeFit) within(p *Plane) []float64 {
 	return w
 }
 
+// near are the rows that are no outliers.
+func (p *Plane) near(x rows.Data, threads int) rows.Data {
+	f := planeFit{x: x, threads: threads}
+	var list []int
+	for i, w := range f.within(p) {
+		if w > 0 {
+			list = append(list, i)
+		}
+	}
+	return x.Select(list)
+}
+
 // Coordinates returns the coordinates of rows along the axes, n x r, and their distances
 // from the plane. Those of a row depend on nothing but the row.
 func (p *Plane) Coordinates(x rows.Data, threads int) (z, off []float64) {
@@ -399,15 +414,17 @@ func (p *Plane) SettleSize(x rows.Data) rows.Data {
 }
 
 // Cloud is that of the coordinates of rows, or of rows where the plane is nil. Rows of which
-// only the coordinates are equal are different ones.
+// only the coordinates are equal are different ones. Rows far from the plane are outliers, without weight.
 func (p *Plane) Cloud(x rows.Data, threads int) (*core.Cloud, error) {
 	if p == nil {
 		return core.CloudOf(x)
 	}
-	z := p.of(rows.Distinct(x), threads)
+	x = rows.Distinct(x)
+	z := p.of(x, threads)
 	if err := core.CheckRows(z); err != nil {
 		return nil, err
 	}
+	z.Weights = (&planeFit{x: x, threads: threads}).within(p)
 	return core.CloudOf(z)
 }
 

@@ -128,7 +128,7 @@ func TestAxisGain(t *testing.T) {
 // TestEqualCoordinates: rows that differ in a column that no axis has are different rows, on one
 // machine and in tiles.
 func TestEqualCoordinates(t *testing.T) {
-	x := rows.Data{N: 4, D: 2, X: []float64{0, 0, 0, 1, 1, 0, 0, 1}}
+	x := rows.Data{N: 4, D: 2, X: []float64{0, 1, 0, -1, 1, 1, 0, -1}}
 	p := &Plane{D: 2, R: 1, Centre: make([]float64, 2), Axes: []float64{1, 0}}
 	c, err := p.Cloud(x, 1)
 	require.NoError(t, err)
