@@ -168,6 +168,13 @@ type table struct {
 	cloud *dataset.PointCloud
 }
 
+// rows are those of a table. In point clouds that were read missing ones are possible.
+func (f *denoiseFlags) rows(t table) scqm.Data {
+	x := cli.RowsOf(t.Matrix)
+	x.Missing = f.data.Missing || t.cloud != nil
+	return x
+}
+
 func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	settings, err := f.check(cmd, path)
 	defer f.loss.Close()
@@ -183,7 +190,7 @@ func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Se
 	if err != nil {
 		return err
 	}
-	rows := cli.RowsOf(x.Matrix)
+	rows := f.rows(x)
 	if err := f.addWeights(cmd, &rows); err != nil {
 		return err
 	}
@@ -353,7 +360,7 @@ func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
 		m, err := f.data.Read(cmd, path)
 		return table{Matrix: m}, err
 	}
-	c, err := cli.Await(cmd.Context(), func() (*dataset.PointCloud, error) { return dataset.ReadPointCloud(path) })
+	c, err := cli.Await(cmd.Context(), func() (*dataset.PointCloud, error) { return dataset.ReadPointCloud(path, f.data.Missing) })
 	if err != nil {
 		return table{}, err
 	}
@@ -370,7 +377,7 @@ func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x scqm.Data
 		return nil, nil, err
 	}
 	o.Progress, o.Surface = denoising, f.describes(y)
-	r, err := d.Denoise(cmd.Context(), cli.RowsOf(y.Matrix), o)
+	r, err := d.Denoise(cmd.Context(), f.rows(y), o)
 	return d, r, err
 }
 

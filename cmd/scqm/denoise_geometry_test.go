@@ -74,9 +74,9 @@ func TestDenoiseComputesNormalsAnew(t *testing.T) {
 	noisy := torus(800, 0.01)
 	scan := p.file("scan.ply", plyScan(noisy, true))
 	succeed(t, "denoise", scan, "--method", "mls", "-o", p.path("clean.ply"))
-	before, err := dataset.ReadPointCloud(scan)
+	before, err := dataset.ReadPointCloud(scan, false)
 	require.NoError(t, err)
-	after, err := dataset.ReadPointCloud(p.path("clean.ply"))
+	after, err := dataset.ReadPointCloud(p.path("clean.ply"), false)
 	require.NoError(t, err)
 	n, old := after.Normals(), before.Normals()
 	require.NotEqual(t, old, n)
@@ -105,7 +105,7 @@ func TestDropOutliers(t *testing.T) {
 		scan := p.file(name, content)
 		var s denoiseSummary
 		require.NoError(t, json.Unmarshal([]byte(succeed(t, "denoise", scan, "--method", "mls", "--drop-outliers", "-o", p.path("clean_"+name), "--json")), &s))
-		after, err := dataset.ReadPointCloud(p.path("clean_" + name))
+		after, err := dataset.ReadPointCloud(p.path("clean_"+name), false)
 		require.NoError(t, err)
 		assert.Equal(t, 800-s.Dropped, after.Points.Rows)
 		assert.InDelta(t, 20, s.Dropped, 3)
@@ -138,11 +138,11 @@ func TestDenoisePCDAndLAS(t *testing.T) {
 	for _, name := range []string{"a.pcd", "a.las", "a.pcd.gz"} {
 		require.NoError(t, dataset.WritePointCloud(p.path(name), nil, noisy, nil))
 		succeed(t, "denoise", p.path(name), "--method", "mls", "--normals", "--report", "--drop-outliers=4", "-o", p.path("b"+name))
-		c, err := dataset.ReadPointCloud(p.path("b" + name))
+		c, err := dataset.ReadPointCloud(p.path("b"+name), false)
 		require.NoError(t, err)
 		assert.Less(t, offTorus(c.Points), 0.009, name)
 		assert.LessOrEqual(t, c.Points.Rows, 400)
-		assert.Equal(t, strings.HasPrefix(name, "a.pcd"), c.Normals() != nil, name)
+		assert.NotNil(t, c.Normals(), name)
 	}
 }
 

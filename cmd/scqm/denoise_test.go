@@ -118,7 +118,7 @@ func TestDenoisePointClouds(t *testing.T) {
 	assert.Equal(t, 60, strings.Count(p.text("clean.xyz"), ",tree\n"))
 	succeed(t, "denoise", scan, "--method", "lpca", "-o", p.path("clean.ply"))
 	succeed(t, "denoise", scan, "--method", "lpca", "-o", p.path("clean.npy"))
-	cloud, err := dataset.ReadPointCloud(p.path("clean.ply"))
+	cloud, err := dataset.ReadPointCloud(p.path("clean.ply"), false)
 	require.NoError(t, err)
 	assert.Equal(t, p.read("clean.npy").Data, cloud.Points.Data)
 }

@@ -1,7 +1,9 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -18,7 +20,7 @@ const (
 
 // notAvailable are the words that data people write for a value that is not
 // there, in lower case.
-var notAvailable = map[string]bool{"na": true, "n/a": true, "null": true, "none": true}
+var notAvailable = map[string]bool{"na": true, "n/a": true, "#n/a": true, "<na>": true, "null": true, "none": true}
 
 // parseCell reads decimal notation only: hexadecimal digits and underscores,
 // which Go reads as numbers, are not what a table means.
@@ -52,14 +54,50 @@ func appendNumber(b []byte, v float64) []byte {
 
 // cellError explains why a field is not a number. place is file:line:field.
 func cellError(place, s string, c cell) error {
+	return fmt.Errorf("%s: %w", place, cellFault(s, c))
+}
+
+// grouped numbers have a separator of thousands.
+var grouped = regexp.MustCompile(`^[+-]?\d{1,3}(?:([,.'’ _\x{a0}\x{202f}])\d{3})+(?:([.,])\d*)?$`)
+
+// cellFault explains why a field is not a number.
+func cellFault(s string, c cell) error {
 	s = strings.TrimSpace(s)
+	v, _ := strconv.ParseFloat(s, 64)
 	switch {
 	case c == missing:
-		return inputErrorf(ErrNonFinite, "%s: the cell is empty; remove the row or fill in the value", place)
+		return errMissing("the cell is empty")
 	case c == special:
-		return inputErrorf(ErrNonFinite, "%s: %s is not a finite number; remove the row or fill in the value", place, shortQuote(s))
-	case strings.Contains(s, ","):
-		return inputErrorf(ErrFormat, "%s: %s is not a number; write a point for the decimal comma", place, shortQuote(s))
+		return errNonFinite(shortQuote(s), v)
 	}
-	return inputErrorf(ErrFormat, "%s: %s is not a number; leave out its row or its column", place, shortQuote(s))
+	remedy := "leave out its row or its column"
+	groups := grouped.FindStringSubmatch(s)
+	switch {
+	case groups != nil && groups[2] == ",":
+		remedy = "leave out the separator of thousands, and write a point for the decimal comma"
+	case groups != nil && (groups[1] != "," || groups[2] != "" || strings.Count(s, ",") > 1):
+		remedy = "leave out the separator of thousands"
+	case strings.Contains(s, ","):
+		remedy = "write a point for the decimal comma"
+	case decimalCommas.MatchString(s):
+		remedy = "a comma beside blanks is a decimal comma: write points, and separate values by one character throughout"
+	case strings.HasPrefix(s, "#"):
+		remedy = "comments stand before the first row; " + remedy
+	}
+	return inputErrorf(ErrFormat, "%s is not a number; %s", shortQuote(s), remedy)
+}
+
+// errMissing says what to do where a value is missing. Package rows says the same of
+// values in memory.
+func errMissing(what string) error {
+	return inputErrorf(ErrNonFinite, "%s: fill it in, leave out its row, or ignore what is missing (--missing ignore)", what)
+}
+
+// errNonFinite is errMissing for NaN and words that stand for it. Infinities are refused
+// in any case.
+func errNonFinite(what string, v float64) error {
+	if math.IsInf(v, 0) {
+		return inputErrorf(ErrNonFinite, "%s (not a finite number): correct it, or leave out its row", what)
+	}
+	return errMissing(what + " (missing)")
 }

@@ -14,8 +14,8 @@ import (
 const byteOrderMark = "\ufeff"
 
 // csvTable reads the records of a text table: RFC 4180 quoting, UTF-8 with or
-// without a byte order mark, LF or CRLF. Blank lines and lines that start with #
-// are skipped. All records have as many fields as the first.
+// without a byte order mark, LF or CRLF. Blank lines are skipped, and lines before the
+// first record that start with #. All records have as many fields as the first.
 //
 // TSV is separated by tabs; CSV by commas, or by semicolons or tabs when the
 // first record has no comma but one of those.
@@ -25,6 +25,7 @@ type csvTable struct {
 	name  string
 	width int // fields of the first record, 0 before it
 	line  int // of the first record
+	above int // lines of comments
 }
 
 func openCSV(r io.Reader, name, format string) (*csvTable, error) {
@@ -37,35 +38,53 @@ func openCSV(r io.Reader, name, format string) (*csvTable, error) {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return nil, inputErrorf(ErrFormat, "%s: is not text: %s", name, resemblance(head[:min(8, len(head))]))
 	}
+	if bytes.IndexByte(head, '\r') >= 0 && bytes.IndexByte(head, '\n') < 0 {
+		return nil, fmt.Errorf("%s: %w", name, errCR())
+	}
 	if bytes.HasPrefix(head, []byte(byteOrderMark)) {
-		head = head[len(byteOrderMark):]
 		if _, err := buffered.Discard(len(byteOrderMark)); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, bare(err))
 		}
 	}
 	t := &csvTable{csv: csv.NewReader(buffered), lines: guard, name: name}
+	if err := t.skipComments(buffered); err != nil {
+		return nil, err
+	}
+	head, _ = buffered.Peek(1 << 16)
 	t.csv.Comma = delimiter(head, format)
 	guard.comma = byte(t.csv.Comma)
-	t.csv.Comment = '#'
 	t.csv.FieldsPerRecord = -1 // counted by next, for a better message
 	t.csv.ReuseRecord = true
 	return t, nil
 }
 
-func delimiter(head []byte, format string) rune {
-	if format == formatTSV {
-		return '\t'
-	}
-	for line := range bytes.Lines(head) {
-		if len(bytes.TrimSpace(line)) == 0 || line[0] == '#' {
-			continue
+// skipComments leaves out the lines before the first record.
+func (t *csvTable) skipComments(r *bufio.Reader) error {
+	for {
+		head, _ := r.Peek(len("#N/A"))
+		if len(head) == 0 || head[0] != '\n' && head[0] != '\r' && (head[0] != '#' || !isComment(head)) {
+			return nil
 		}
-		for _, c := range ",;\t" {
-			if bytes.ContainsRune(line, c) {
-				return c
+		t.above++
+		for {
+			_, err := r.ReadSlice('\n')
+			if err == nil || err == io.EOF {
+				break
+			}
+			if err != bufio.ErrBufferFull {
+				return fmt.Errorf("%s: %w", t.name, bare(err))
 			}
 		}
-		break
+	}
+}
+
+func delimiter(head []byte, format string) rune {
+	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	if c := separator(first, ",;\t"); c != 0 && format != formatTSV {
+		return rune(c)
+	}
+	if format == formatTSV {
+		return '\t'
 	}
 	return ','
 }
@@ -78,16 +97,21 @@ func (t *csvTable) next() ([]string, error) {
 	case err == io.EOF:
 		return nil, err
 	case errors.As(err, &syntax):
-		return nil, inputErrorf(ErrFormat, "%s:%d: %w; check the quotes", t.name, syntax.Line, syntax.Err)
+		return nil, inputErrorf(ErrFormat, "%s:%d: %w; check the quotes", t.name, t.above+syntax.Line, syntax.Err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", t.name, bare(err))
 	}
 	line, _ := t.csv.FieldPos(0)
+	line += t.above
 	if t.width == 0 {
 		t.width, t.line = len(record), line
 	}
 	if len(record) != t.width {
-		return nil, inputErrorf(ErrShape, "%s:%d: %d fields, expected %d as in line %d", t.name, line, len(record), t.width, t.line)
+		hint := ""
+		if strings.HasPrefix(record[0], "#") {
+			hint = "; comments stand before the first row"
+		}
+		return nil, inputErrorf(ErrShape, "%s:%d: %d fields, expected %d as in line %d%s", t.name, line, len(record), t.width, t.line, hint)
 	}
 	return record, nil
 }
@@ -95,7 +119,7 @@ func (t *csvTable) next() ([]string, error) {
 // place names field i of the last record as file:line:field, both from 1.
 func (t *csvTable) place(i int) string {
 	line, _ := t.csv.FieldPos(i)
-	return fmt.Sprintf("%s:%d:%d", t.name, line, i+1)
+	return fmt.Sprintf("%s:%d:%d", t.name, t.above+line, i+1)
 }
 
 // readCSV reads the columns that o asks for.
@@ -229,8 +253,15 @@ func separate(line []byte, j int, comma byte) []byte {
 	return line
 }
 
-// appendName quotes where a reader would otherwise see a separator or a comment.
+// formula tells whether a spreadsheet would run a name.
+func formula(name string) bool { return name != "" && strings.IndexByte("=+-@", name[0]) >= 0 }
+
+// appendName quotes where a reader would otherwise see a separator or a comment, and
+// puts an apostrophe before what a spreadsheet would run.
 func appendName(line []byte, name string) []byte {
+	if formula(name) {
+		name = "'" + name
+	}
 	if !strings.ContainsAny(name, "\",;\t#") {
 		return append(line, name...)
 	}

@@ -22,7 +22,7 @@ func TestCSVAccepts(t *testing.T) {
 		"1,2\r\n3,4\r\n":                   plain,
 		"\ufeff1,2\n3,4\n":                 plain,
 		"\n\n1,2\n\n3,4\n\n":               plain,
-		"# a, b\n1,2\n#;\n3,4\n":           plain,
+		"# a, b\n\n#;\n1,2\n3,4\n":         plain,
 		" 1 ,\t2\n+3, 4.0e0 \n":            plain,
 		"\"1\",2\n3,\"4\"\n":               plain,
 		"1;2\n3;4\n":                       plain,
@@ -53,9 +53,9 @@ func TestCSVRefuses(t *testing.T) {
 		"#\n1,2\n\n3,4,5,6\n":             {ErrShape, "f.csv:4: 4 fields, expected 2 as in line 2"},
 		"1,2\n3,abc\n":                    {ErrFormat, `f.csv:2:2: "abc" is not a number`},
 		"a,b\n\"\n\",2\n":                 {ErrNonFinite, "f.csv:2:1: the cell is empty"},
-		"1,2\n3,\n":                       {ErrNonFinite, "f.csv:2:2: the cell is empty; remove the row"},
+		"1,2\n3,\n":                       {ErrNonFinite, "f.csv:2:2: the cell is empty: fill it in, leave out its row, or ignore what is missing (--missing ignore)"},
 		"1,\n":                            {ErrNonFinite, "f.csv:1:2: the cell is empty"},
-		"1,2\nNaN,4\n":                    {ErrNonFinite, `f.csv:2:1: "NaN" is not a finite number; remove`},
+		"1,2\nNaN,4\n":                    {ErrNonFinite, `f.csv:2:1: "NaN" (missing): fill it in`},
 		"1,nan\n":                         {ErrNonFinite, `f.csv:1:2: "nan"`},
 		"1,2\n3,-Infinity\n":              {ErrNonFinite, `f.csv:2:2: "-Infinity"`},
 		"1,2\n3,1e999\n":                  {ErrNonFinite, `f.csv:2:2: "1e999"`},
@@ -63,6 +63,15 @@ func TestCSVRefuses(t *testing.T) {
 		"1,2\n3,0x1p4\n":                  {ErrFormat, `f.csv:2:2: "0x1p4" is not a number`},
 		"1,2\n3,0x_1p4\n":                 {ErrFormat, `"0x_1p4" is not a number`},
 		"1,2\n3,1_000\n":                  {ErrFormat, `"1_000" is not a number`},
+		"a,b\n#N/A,2\n":                   {ErrNonFinite, `f.csv:2:1: "#N/A" (missing): fill it in`},
+		"# x\n#N/A,2\n":                   {ErrNonFinite, `f.csv:2:1: "#N/A"`},
+		"a,b\n# 1,2\n":                    {ErrFormat, `f.csv:2:1: "# 1" is not a number; comments stand before the first row`},
+		"1,2\n# x\n":                      {ErrShape, "f.csv:2: 1 fields, expected 2 as in line 1; comments stand before the first row"},
+		"a,b\r1,2\r":                      {ErrFormat, "f.csv: has lines that end in CR alone"},
+		"a;b\n1.234,5;2\n":                {ErrFormat, "leave out the separator of thousands, and write a point for the decimal comma"},
+		"a,b\n\"1,234,567\",2\n":          {ErrFormat, "leave out the separator of thousands"},
+		"a;b\n1 234;2\n":                  {ErrFormat, "leave out the separator of thousands"},
+		"a,b,c\n1,5 2,5\n":                {ErrFormat, "a comma beside blanks is a decimal comma"},
 		"a;b\n1,5;2\n":                    {ErrFormat, "decimal comma"},
 		"1,2\n\"3,4\n":                    {ErrFormat, "f.csv:"},
 		"1,2\n3\"3,4\n":                   {ErrFormat, "f.csv:2: bare \" in non-quoted-field"},
@@ -122,10 +131,10 @@ func TestTSVKeepsCommas(t *testing.T) {
 }
 
 func TestWriteCSV(t *testing.T) {
-	m := &Matrix{2, 2, []float64{0.1, -1e-300, 1e21, 123456789}, []string{"#a", "say \"b\", c"}}
+	m := &Matrix{2, 3, []float64{0.1, -1e-300, 3, 1e21, 123456789, 4}, []string{"#a", "say \"b\", c", "=1+1"}}
 	var b bytes.Buffer
 	require.NoError(t, writeCSV(&b, m, ','))
-	assert.Equal(t, "\"#a\",\"say \"\"b\"\", c\"\n0.1,-1e-300\n1e+21,123456789\n", b.String())
+	assert.Equal(t, "\"#a\",\"say \"\"b\"\", c\",'=1+1\n0.1,-1e-300,3\n1e+21,123456789,4\n", b.String())
 	back, err := readCSV(&b, "f.csv", formatCSV, ReadOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, m, back)

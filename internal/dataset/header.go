@@ -8,12 +8,17 @@ import (
 // chooseColumns returns the indices of the columns to keep, and their names if
 // the first record is a header.
 func (t *csvTable) chooseColumns(o ReadOptions, first []string) (keep []int, header []string, err error) {
-	var names []string
+	var cells, names []string
 	for _, s := range first {
-		names = append(names, cleanName(s))
+		name := cleanName(s)
+		cells = append(cells, name)
+		if plain, marked := strings.CutPrefix(name, "'"); marked && formula(plain) {
+			name = plain
+		}
+		names = append(names, name)
 	}
 	candidates := names
-	if o.Header == HeaderNo || o.Header == HeaderAuto && !hasWord(names) {
+	if o.Header == HeaderNo || o.Header == HeaderAuto && !hasWord(cells) {
 		candidates = nil
 	}
 	keep, err = pickColumns(o.Columns, candidates, t.width)
@@ -22,7 +27,7 @@ func (t *csvTable) chooseColumns(o ReadOptions, first []string) (keep []int, hea
 	}
 	isHeader := o.Header == HeaderYes || asksByName(o.Columns)
 	if !isHeader && o.Header == HeaderAuto {
-		if isHeader, err = t.judgeHeader(keep, names); err != nil {
+		if isHeader, err = t.judgeHeader(keep, cells); err != nil {
 			return nil, nil, err
 		}
 	}

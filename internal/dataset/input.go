@@ -170,8 +170,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 }
 
 // countRows returns a bound of the rows of a text file, from where it is now, by
-// counting the lines that are neither blank nor comments; -1 if it cannot be read
-// twice.
+// counting the lines that are not blank; -1 if it cannot be read twice.
 func countRows(r io.Reader) (float64, error) {
 	s, ok := r.(*input)
 	if !ok || s.size < 0 || s.Reader != io.Reader(s.file) {
@@ -182,7 +181,7 @@ func countRows(r io.Reader) (float64, error) {
 	for {
 		n, err := s.file.Read(buf)
 		for b := buf[:n]; len(b) > 0; {
-			if begins && b[0] != '\n' && b[0] != '\r' && b[0] != '#' {
+			if begins && b[0] != '\n' && b[0] != '\r' {
 				rows++
 			}
 			k := bytes.IndexByte(b, '\n')

@@ -3,23 +3,26 @@ package dataset
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
+	"fmt"
 	"math"
+	"slices"
+	"unicode/utf8"
 )
 
-// las is a file of the American Society for Photogrammetry and Remote Sensing: a
-// header, records of variable length, the points, whose coordinates are whole numbers
-// to be scaled, and perhaps more records.
+// las is the header of a file of the American Society for Photogrammetry and Remote
+// Sensing, with its records of variable length. The coordinates of points are whole
+// numbers to be scaled; more records may follow the points.
 //
 // Source: ASPRS, LAS specification 1.4 - R15 (2019), and 1.0 to 1.3 before it.
 type las struct {
-	before        []byte // up to the points
-	stride        int    // bytes of a point
-	rows          []byte
-	after         []byte
-	format        int // of points
-	minor         int // of the version
-	scale, offset [3]float64
+	header  []byte
+	records [][]byte
+	gap     []byte // between the records and the points
+	extra   int    // place among the records of that which describes extra bytes, -1 if there is none
+	format  int    // of points
+	minor   int    // of the version
+	points  int
+	end     uint64 // of the points in the file
 }
 
 // Places in the header, and in points.
@@ -27,313 +30,347 @@ const (
 	lasVersion, lasHeaderSize, lasPointsAt, lasRecords   = 24, 94, 96, 100
 	lasFormat, lasStride, lasCount, lasByReturn          = 104, 105, 107, 111
 	lasScale, lasOffset, lasBounds                       = 131, 155, 179
-	lasWaveform, lasMoreAt, lasCount64, lasByReturn64    = 227, 235, 247, 255
-	lasHeader, lasHeader3, lasHeader4, lasRecordHead     = 227, 235, 375, 54
+	lasWaveform, lasMoreAt, lasMore, lasCount64          = 227, 235, 243, 247
+	lasByReturn64                                        = 255
+	lasHeader, lasHeader3, lasHeader4                    = 227, 235, 375
+	lasRecordHead, lasLongHead, lasLength                = 54, 60, 20
 	lasReturn, lasExtraID, lasDescriptor, lasDoubleValue = 14, 4, 192, 10
 )
 
-// lasSizes are the bytes of a point of every format, beside extra ones.
+// lasSizes are the bytes of a point of every format, beside extra ones, of which the
+// first are the coordinates.
 var lasSizes = [...]int{20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67}
 
-// newLAS is a file of n points and nothing else, in steps of the nearest power of ten
-// below 2^-30 of the span.
-func newLAS(points *Matrix) *las {
-	f := &las{stride: lasSizes[0], rows: make([]byte, points.Rows*lasSizes[0]), minor: 2}
-	h := make([]byte, lasHeader)
-	copy(h, "LASF")
-	h[lasVersion], h[lasVersion+1] = 1, 2
-	copy(h[58:90], "scqm")
-	order := binary.LittleEndian
-	order.PutUint16(h[lasHeaderSize:], lasHeader)
-	order.PutUint32(h[lasPointsAt:], lasHeader)
-	order.PutUint16(h[lasStride:], uint16(f.stride))
+const lasXYZ = 12
+
+// lasTypes are those of extra values; ten further on are pairs, and then triples, of
+// each.
+var lasTypes = [...]numeric{{'U', 1}, {'U', 1}, {'I', 1}, {'U', 2}, {'I', 2}, {'U', 4}, {'I', 4}, {'U', 8}, {'I', 8}, {'F', 4}, {'F', 8}}
+
+// newLAS describes a file of nothing but points, in steps of the nearest power of ten
+// below 2^-30 of the span. It returns a point, the first and only return of its pulse.
+func (c *PointCloud) newLAS(points *Matrix) (point []byte) {
+	h := &las{header: make([]byte, lasHeader), minor: 2, extra: -1}
+	copy(h.header, "LASF")
+	h.header[lasVersion], h.header[lasVersion+1] = 1, 2
+	copy(h.header[58:90], "scqm")
+	binary.LittleEndian.PutUint16(h.header[lasHeaderSize:], lasHeader)
 	for k := range 3 {
 		low, high := points.Row(0)[k], points.Row(0)[k]
 		for i := range points.Rows {
 			low, high = min(low, points.Row(i)[k]), max(high, points.Row(i)[k])
 		}
 		size := max(high-low, math.Abs(low)*1e-9, 1e-290)
-		f.scale[k] = math.Pow(10, math.Ceil(math.Log10(size)-30*math.Log10(2)))
-		f.offset[k] = low/2 + high/2
-		order.PutUint64(h[lasScale+8*k:], math.Float64bits(f.scale[k]))
-		order.PutUint64(h[lasOffset+8*k:], math.Float64bits(f.offset[k]))
+		putFloat(h.header[lasScale+8*k:], math.Pow(10, math.Ceil(math.Log10(size)-30*math.Log10(2))))
+		putFloat(h.header[lasOffset+8*k:], low/2+high/2)
 	}
-	for i := range points.Rows { // each point the first and only return of its pulse
-		f.rows[i*f.stride+lasReturn] = 1 | 1<<3
-	}
-	f.before = h
-	f.count(points.Rows)
-	return f
+	c.header, c.fields = h, h.fields()
+	point = make([]byte, lasSizes[0])
+	point[lasReturn] = 1 | 1<<3
+	return point
 }
 
-func readLAS(text []byte) (*PointCloud, error) {
-	f := &las{}
-	points, err := f.readHeader(text)
+func putFloat(b []byte, v float64) { binary.LittleEndian.PutUint64(b, math.Float64bits(v)) }
+
+// fields are those that all points have.
+func (h *las) fields() []field {
+	var fields []field
+	for k, axis := range axes {
+		f := field{name: axis, numeric: numeric{'I', 4}, count: 1}
+		f.scale = math.Float64frombits(binary.LittleEndian.Uint64(h.header[lasScale+8*k:]))
+		f.offset = math.Float64frombits(binary.LittleEndian.Uint64(h.header[lasOffset+8*k:]))
+		fields = append(fields, f)
+	}
+	return append(fields, field{numeric: lasTypes[0], count: lasSizes[h.format] - lasXYZ})
+}
+
+func (c *PointCloud) readLAS(text []byte) error {
+	h := &las{extra: -1}
+	count, body, err := h.read(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	at := len(f.before)
-	if (len(text)-at)/f.stride < points {
-		return nil, inputErrorf(ErrTruncated, "the file ends early, in point %d of %d; copy or download it again", (len(text)-at)/f.stride, points)
+	c.header, c.order, c.fields = h, binary.LittleEndian, h.fields()
+	stride := int(binary.LittleEndian.Uint16(h.header[lasStride:]))
+	extra, err := h.extraFields(stride - lasSizes[h.format])
+	if err != nil {
+		return err
 	}
-	f.rows, f.after = text[at:at+points*f.stride], text[at+points*f.stride:]
-	if err := checkMemory("points of the file", 24*float64(points)); err != nil {
-		return nil, err
+	c.fields = append(c.fields, extra...)
+	if c.after, err = c.take(body, count, "point"); err != nil {
+		return err
 	}
-	m := &Matrix{Rows: points, Cols: 3, Names: []string{"x", "y", "z"}, Data: make([]float64, 0, 3*points)}
-	for i := range points {
-		row := f.rows[i*f.stride:]
-		for k := range 3 {
-			whole := int32(binary.LittleEndian.Uint32(row[4*k:]))
-			m.Data = append(m.Data, float64(whole)*f.scale[k]+f.offset[k])
-		}
-	}
-	return &PointCloud{Points: m, format: formatLAS, layout: f}, nil
+	h.points, h.end = count, uint64(len(text)-len(c.after))
+	return h.checkAfter(c.after)
 }
 
-// readHeader keeps all that is before the points, and checks what they need.
-func (f *las) readHeader(text []byte) (points int, err error) {
+// read reads the header, and all that is before the points, which it counts.
+func (h *las) read(text []byte) (points int, body []byte, err error) {
 	if !bytes.HasPrefix(text, []byte("LASF")) {
-		return 0, inputErrorf(ErrFormat, "is not a LAS file: %s", resemblance(text[:min(8, len(text))]))
+		return 0, nil, inputErrorf(ErrFormat, "is not a LAS file: %s", resemblance(text[:min(8, len(text))]))
 	}
 	if len(text) < lasHeader {
-		return 0, inputErrorf(ErrTruncated, "the file ends early, in its header; copy or download it again")
+		return 0, nil, inputErrorf(ErrTruncated, "the file ends early, in its header; copy or download it again")
 	}
 	order := binary.LittleEndian
-	major := int(text[lasVersion])
-	f.minor = int(text[lasVersion+1])
+	h.minor = int(text[lasVersion+1])
 	size, at := int(order.Uint16(text[lasHeaderSize:])), int(order.Uint32(text[lasPointsAt:]))
 	least := lasHeader
-	switch {
-	case f.minor == 3:
+	switch h.minor {
+	case 3:
 		least = lasHeader3
-	case f.minor == 4:
+	case 4:
 		least = lasHeader4
 	}
-	f.format, f.stride = int(text[lasFormat]), int(order.Uint16(text[lasStride:]))
+	h.format = int(text[lasFormat])
+	stride := int(order.Uint16(text[lasStride:]))
 	switch {
-	case major != 1 || f.minor > 4:
-		return 0, inputErrorf(ErrFormat, "is LAS %d.%d; 1.0 to 1.4 are read", major, f.minor)
+	case text[lasVersion] != 1 || h.minor > 4:
+		return 0, nil, inputErrorf(ErrFormat, "is LAS %d.%d; 1.0 to 1.4 are read", text[lasVersion], h.minor)
 	case size < least || at < size || at > len(text):
-		return 0, inputErrorf(ErrTruncated, "the header has %d bytes and points begin at %d, in a file of %d; copy or download it again", size, at, len(text))
-	case f.format >= 64:
-		return 0, inputErrorf(ErrFormat, "is compressed (LAZ); uncompress it with laszip, or read it in Python with scqm.datasets.read_las and laspy")
-	case f.format >= len(lasSizes):
-		return 0, inputErrorf(ErrFormat, "has points of format %d; 0 to 10 are read", f.format)
-	case f.stride < lasSizes[f.format]:
-		return 0, inputErrorf(ErrFormat, "has points of %d bytes; format %d has at least %d", f.stride, f.format, lasSizes[f.format])
+		return 0, nil, inputErrorf(ErrTruncated, "the header has %d bytes and points begin at %d, in a file of %d; copy or download it again", size, at, len(text))
+	case h.format >= 64:
+		return 0, nil, inputErrorf(ErrFormat, "is compressed (LAZ); uncompress it with laszip, or read it in Python with scqm.datasets.read_las and laspy")
+	case h.format >= len(lasSizes):
+		return 0, nil, inputErrorf(ErrFormat, "has points of format %d; 0 to 10 are read", h.format)
+	case stride < lasSizes[h.format]:
+		return 0, nil, inputErrorf(ErrFormat, "has points of %d bytes; format %d has at least %d", stride, h.format, lasSizes[h.format])
 	}
-	f.before = text[:at]
+	h.header = text[:size]
+	if err := h.readRecords(text[size:at]); err != nil {
+		return 0, nil, err
+	}
+	for k := range 3 {
+		f := h.fields()[k]
+		far := math.Abs(f.scale)*math.MaxInt32 + math.Abs(f.offset)
+		if f.scale == 0 || far-far != 0 {
+			return 0, nil, inputErrorf(ErrNonFinite, "the header scales %s by %v and adds %v", f.name, f.scale, f.offset)
+		}
+	}
 	count := uint64(order.Uint32(text[lasCount:]))
-	if f.minor == 4 {
-		if long := order.Uint64(text[lasCount64:]); long > 0 || count == 0 {
-			count = long
+	if h.minor == 4 {
+		short := count
+		if count = order.Uint64(text[lasCount64:]); short > 0 && short != count {
+			return 0, nil, inputErrorf(ErrShape, "the header counts %d points and %d; correct it", short, count)
 		}
 	}
-	switch {
-	case count == 0:
-		return 0, inputErrorf(ErrShape, "holds no points")
-	case count > uint64(len(text)):
-		return 0, inputErrorf(ErrTruncated, "%d points in a file of %d bytes; copy or download it again", count, len(text))
+	if have := (len(text) - at) / stride; count > uint64(have) {
+		return 0, nil, inputErrorf(ErrTruncated, "the file ends early, in point %d of %d; copy or download it again", have, count)
 	}
-	for k := range 3 {
-		f.scale[k] = math.Float64frombits(order.Uint64(text[lasScale+8*k:]))
-		f.offset[k] = math.Float64frombits(order.Uint64(text[lasOffset+8*k:]))
-		far := math.Abs(f.scale[k])*math.MaxInt32 + math.Abs(f.offset[k])
-		if f.scale[k] == 0 || math.IsNaN(far) || math.IsInf(far, 0) {
-			return 0, inputErrorf(ErrNonFinite, "the header scales %s by %v and adds %v", "xyz"[k:k+1], f.scale[k], f.offset[k])
+	return int(count), text[at:], nil
+}
+
+// readRecords splits what is between the header and the points.
+func (h *las) readRecords(text []byte) error {
+	for k := range binary.LittleEndian.Uint32(h.header[lasRecords:]) {
+		if len(text) < lasRecordHead {
+			return errEnds()
 		}
+		end := lasRecordHead + int(binary.LittleEndian.Uint16(text[lasLength:]))
+		if end > len(text) {
+			return inputErrorf(ErrTruncated, "record %d (counting from 0) has %d bytes, %d are left; copy or download the file again", k, end, len(text))
+		}
+		user, _, _ := bytes.Cut(text[2:lasLength-2], []byte{0})
+		if !utf8.Valid(user) {
+			return inputErrorf(ErrFormat, "record %d (counting from 0) belongs to %s, which is no text; copy or download the file again", k, shortQuote(string(user)))
+		}
+		if h.extra < 0 && string(user) == "LASF_Spec" && binary.LittleEndian.Uint16(text[lasLength-2:]) == lasExtraID {
+			h.extra = len(h.records)
+		}
+		h.records, text = append(h.records, text[:end:end]), text[end:]
 	}
-	return int(count), nil
+	h.gap = text
+	return nil
 }
 
-// normals are none: the format has no place for them.
-func (f *las) normals() []float64 { return nil }
-
-func (f *las) only(list []int) (layout, error) {
-	some := *f
-	some.rows = make([]byte, 0, len(list)*f.stride)
-	for _, i := range list {
-		some.rows = append(some.rows, f.rows[i*f.stride:(i+1)*f.stride]...)
-	}
-	some.before = bytes.Clone(f.before)
-	some.count(len(list))
-	return &some, nil
-}
-
-// count writes how many points there are, and of each return, into the header.
-func (f *las) count(points int) {
+// checkAfter refuses what follows the points unless it is records that the header
+// counts, or waveforms.
+func (h *las) checkAfter(after []byte) error {
 	order := binary.LittleEndian
-	var returns [15]uint64
-	mask := byte(7)
-	if f.format >= 6 {
-		mask = 15
+	var begin uint64
+	var more uint32
+	if h.minor == 4 {
+		begin, more = order.Uint64(h.header[lasMoreAt:]), order.Uint32(h.header[lasMore:])
 	}
-	for at := 0; at < len(f.rows); at += f.stride {
-		if r := f.rows[at+lasReturn] & mask; r > 0 {
-			returns[r-1]++
+	if h.minor >= 3 && more == 0 && len(after) > 0 {
+		begin = order.Uint64(h.header[lasWaveform:])
+	}
+	if more == 0 && (begin == 0 || len(after) == 0) {
+		return checkRest(after)
+	}
+	if begin != h.end {
+		return inputErrorf(ErrFormat, "records after the points begin at %d of the file, where the points end at %d; correct the header", begin, h.end)
+	}
+	for k := range more {
+		if len(after) < lasLongHead || order.Uint64(after[lasLength:]) > uint64(len(after)-lasLongHead) {
+			return inputErrorf(ErrTruncated, "the file ends early, in record %d of %d after the points; copy or download it again", k, more)
 		}
-	}
-	legacy := f.format < 6 && uint64(points) <= math.MaxUint32
-	if legacy {
-		order.PutUint32(f.before[lasCount:], uint32(points))
-		for k := range 5 {
-			order.PutUint32(f.before[lasByReturn+4*k:], uint32(returns[k]))
+		if user, _, _ := bytes.Cut(after[2:lasLength-2], []byte{0}); !utf8.Valid(user) {
+			return inputErrorf(ErrFormat, "record %d after the points belongs to %s, which is no text; copy or download the file again", k, shortQuote(string(user)))
 		}
+		after = after[lasLongHead+order.Uint64(after[lasLength:]):]
 	}
-	if f.minor == 4 {
-		order.PutUint64(f.before[lasCount64:], uint64(points))
-		for k, n := range returns {
-			order.PutUint64(f.before[lasByReturn64+8*k:], n)
-		}
+	if more == 0 { // waveforms
+		return nil
 	}
+	return checkRest(after)
 }
 
-func (f *las) write(w io.Writer, points, more *Matrix) error {
-	before, err := f.head(more)
-	if err != nil {
-		return err
+// extraFields describes so many extra bytes of points; those that no record describes
+// are without a name.
+func (h *las) extraFields(extra int) (fields []field, err error) {
+	if extra == 0 {
+		return nil, nil
 	}
-	rows, err := f.quantise(before, points)
-	if err != nil {
-		return err
-	}
-	if _, err := w.Write(before); err != nil {
-		return err
-	}
-	var out []byte
-	for i := range points.Rows {
-		out = append(out[:0], f.rows[i*f.stride:(i+1)*f.stride]...)
-		for k := range 3 {
-			binary.LittleEndian.PutUint32(out[4*k:], uint32(rows[3*i+k]))
+	seen := map[string]bool{"": true}
+	for _, d := range h.descriptors() {
+		f := field{name: lasText(d, 4), count: 1}
+		switch kind := int(d[2]); {
+		case kind == 0:
+			f.numeric, f.count = lasTypes[0], int(d[3])
+		case kind <= 3*lasDoubleValue:
+			f.numeric, f.count = lasTypes[(kind-1)%lasDoubleValue+1], (kind-1)/lasDoubleValue+1
 		}
-		if more != nil {
-			for _, v := range more.Row(i) {
-				out = appendOrdered(out, binary.LittleEndian, math.Float64bits(v))
-			}
+		if f.bytes() == 0 || seen[f.name] || !utf8.ValidString(f.name+lasText(d, lasDescriptor-lasTextBytes)) {
+			return nil, inputErrorf(ErrFormat, "extra bytes %s are of type %d with options %d, or there twice; correct the record that describes them", shortQuote(f.name), d[2], d[3])
 		}
-		if _, err := w.Write(out); err != nil {
-			return err
-		}
+		seen[f.name] = true
+		fields, extra = append(fields, f), extra-f.bytes()
 	}
-	_, err = w.Write(f.after)
-	return err
+	if extra < 0 {
+		return nil, inputErrorf(ErrFormat, "a record describes more extra bytes than points have, by %d; correct it", -extra)
+	}
+	if extra > 0 {
+		fields = append(fields, field{numeric: lasTypes[0], count: extra})
+	}
+	return fields, nil
 }
 
-// quantise returns the whole numbers of the coordinates, and writes their bounds into
-// a header.
-func (f *las) quantise(before []byte, points *Matrix) ([]int32, error) {
-	whole := make([]int32, 0, len(points.Data))
-	low, high := [3]float64{}, [3]float64{}
-	for k := range 3 {
-		low[k], high[k] = math.Inf(1), math.Inf(-1)
-	}
-	for i := range points.Rows {
-		for k, x := range points.Row(i) {
-			v := math.Round((x - f.offset[k]) / f.scale[k])
-			if !(math.Abs(v) <= math.MaxInt32) {
-				return nil, inputErrorf(ErrNonFinite, "point %d (counting from 0): %s = %v is beyond the whole numbers of the file, in steps of %v from %v", i, "xyz"[k:k+1], x, f.scale[k], f.offset[k])
-			}
-			whole = append(whole, int32(v))
-			v = v*f.scale[k] + f.offset[k]
-			low[k], high[k] = min(low[k], v), max(high[k], v)
+// descriptors are those of extra bytes.
+func (h *las) descriptors() (list [][]byte) {
+	if h.extra >= 0 {
+		for d := h.records[h.extra][lasRecordHead:]; len(d) >= lasDescriptor; d = d[lasDescriptor:] {
+			list = append(list, d[:lasDescriptor])
 		}
 	}
-	for k := range 3 {
-		binary.LittleEndian.PutUint64(before[lasBounds+16*k:], math.Float64bits(high[k]))
-		binary.LittleEndian.PutUint64(before[lasBounds+16*k+8:], math.Float64bits(low[k]))
-	}
-	return whole, nil
+	return list
 }
 
-// head is a copy of what is before the points, with a record that describes more
-// columns as extra bytes of points, and what it moves.
-func (f *las) head(more *Matrix) ([]byte, error) {
-	before := bytes.Clone(f.before)
-	if more == nil {
-		return before, nil
-	}
-	order := binary.LittleEndian
-	stride := f.stride + 8*more.Cols
-	if stride > math.MaxUint16 {
-		return nil, inputErrorf(ErrShape, "a point of %d bytes; leave columns out", stride)
-	}
-	var described []byte
-	begin, end, found := f.extraRecord()
-	if extra := f.stride - lasSizes[f.format]; !found && extra > 0 { // bytes that nothing describes
-		if extra > math.MaxUint8 {
-			return nil, inputErrorf(ErrFormat, "points have %d bytes that no record describes, and no room for more; write .csv or .ply", extra)
-		}
-		described = append(described, lasExtra(0, byte(extra), "unknown")...)
-	}
-	for _, name := range more.Names {
-		described = append(described, lasExtra(lasDoubleValue, 0, name)...)
-	}
-	if !found {
-		head := make([]byte, lasRecordHead)
-		copy(head[2:], "LASF_Spec")
-		order.PutUint16(head[18:], lasExtraID)
-		described = append(head, described...)
-		order.PutUint32(before[lasRecords:], order.Uint32(before[lasRecords:])+1)
-		begin = end
-	}
-	grown := append(append(bytes.Clone(before[:end]), described...), before[end:]...)
-	length := int(order.Uint16(grown[begin+20:])) + len(described)
-	if !found {
-		length -= lasRecordHead
-	}
-	if length > math.MaxUint16 {
-		return nil, inputErrorf(ErrShape, "no room to describe more columns; leave some out")
-	}
-	order.PutUint16(grown[begin+20:], uint16(length))
-	f.move(grown, len(described), stride)
-	return grown, nil
-}
+const lasTextBytes = 32
 
-// move writes where the points and what follows them are, after the header has
-// grown by so many bytes and points to a stride.
-func (f *las) move(header []byte, grown, stride int) {
-	order := binary.LittleEndian
-	order.PutUint32(header[lasPointsAt:], uint32(len(header)))
-	order.PutUint16(header[lasStride:], uint16(stride))
-	further := uint64(grown + len(f.rows)/f.stride*(stride-f.stride))
-	if f.minor >= 3 {
-		if v := order.Uint64(header[lasWaveform:]); v > 0 {
-			order.PutUint64(header[lasWaveform:], v+further)
-		}
-	}
-	if f.minor == 4 {
-		if v := order.Uint64(header[lasMoreAt:]); v > 0 {
-			order.PutUint64(header[lasMoreAt:], v+further)
-		}
-	}
-}
-
-// extraRecord finds the record that describes extra bytes, from its head to its end;
-// where there is none, end is that of the last record.
-func (f *las) extraRecord() (at, end int, found bool) {
-	order := binary.LittleEndian
-	end = int(order.Uint16(f.before[lasHeaderSize:]))
-	for range order.Uint32(f.before[lasRecords:]) {
-		if end+lasRecordHead > len(f.before) {
-			break
-		}
-		next := end + lasRecordHead + int(order.Uint16(f.before[end+20:]))
-		if next > len(f.before) {
-			break
-		}
-		user := string(bytes.TrimRight(f.before[end+2:end+18], "\x00"))
-		if at, end = end, next; user == "LASF_Spec" && order.Uint16(f.before[at+18:]) == lasExtraID {
-			return at, end, true
-		}
-	}
-	return 0, end, false
+// lasText is the text in a descriptor at a place.
+func lasText(d []byte, at int) string {
+	text, _, _ := bytes.Cut(d[at:at+lasTextBytes], []byte{0})
+	return string(text)
 }
 
 // lasExtra describes an extra value of a point.
 func lasExtra(kind, options byte, name string) []byte {
 	b := make([]byte, lasDescriptor)
 	b[2], b[3] = kind, options
-	copy(b[4:36], name)
+	copy(b[4:4+lasTextBytes], name)
 	return b
+}
+
+// describe returns the records with one for these fields of points, of which the
+// first so many are as they were.
+func (h *las) describe(c *PointCloud, fields []field) ([][]byte, error) {
+	own := len(h.fields())
+	if slices.Equal(fields, c.fields) {
+		return h.records, nil
+	}
+	described := make([]byte, lasRecordHead)
+	copy(described[2:], "LASF_Spec")
+	binary.LittleEndian.PutUint16(described[lasLength-2:], lasExtraID)
+	old, records, at := h.descriptors(), slices.Clone(h.records), h.extra
+	if at < 0 {
+		at, records = len(records), append(records, nil)
+	} else {
+		copy(described, records[at][:lasRecordHead])
+	}
+	for i, f := range fields[own:] {
+		switch changed := own+i >= len(c.fields) || f != c.fields[own+i]; {
+		case changed && len(f.name) > lasTextBytes:
+			return nil, inputErrorf(ErrShape, "the name of the column %s is longer than 32 bytes", shortQuote(f.name))
+		case changed:
+			described = append(described, lasExtra(lasDoubleValue, 0, f.name)...)
+		case f.name != "":
+			described = append(described, old[i]...)
+		}
+		for k, left := 0, f.count; f.name == "" && left > 0; k, left = k+1, left-math.MaxUint8 {
+			described = append(described, lasExtra(0, byte(min(left, math.MaxUint8)), fmt.Sprintf("undescribed_%d", k))...)
+		}
+	}
+	length := len(described) - lasRecordHead
+	if length > math.MaxUint16 {
+		return nil, inputErrorf(ErrShape, "no room to describe more columns; leave some out")
+	}
+	binary.LittleEndian.PutUint16(described[lasLength:], uint16(length))
+	records[at] = described
+	return records, nil
+}
+
+func (h *las) head(c *PointCloud, fields []field, points *Matrix) ([]byte, error) {
+	order := binary.LittleEndian
+	records, err := h.describe(c, fields)
+	if err != nil {
+		return nil, err
+	}
+	stride := 0
+	for _, f := range fields {
+		stride += f.bytes()
+	}
+	if stride > math.MaxUint16 {
+		return nil, inputErrorf(ErrShape, "a point of %d bytes; leave columns out", stride)
+	}
+	head := slices.Concat(h.header, bytes.Join(records, nil), h.gap)
+	order.PutUint16(head[lasHeaderSize:], uint16(len(h.header)))
+	order.PutUint32(head[lasPointsAt:], uint32(len(head)))
+	order.PutUint32(head[lasRecords:], uint32(len(records)))
+	order.PutUint16(head[lasStride:], uint16(stride))
+	end := uint64(len(head)) + uint64(stride)*uint64(points.Rows)
+	for minor, at := range map[int]int{3: lasWaveform, 4: lasMoreAt} {
+		if h.minor >= minor && order.Uint64(head[at:]) >= h.end {
+			order.PutUint64(head[at:], order.Uint64(head[at:])-h.end+end)
+		}
+	}
+	for k, f := range fields[:len(axes)] {
+		low, high := math.Inf(1), math.Inf(-1)
+		for i := range points.Rows {
+			v := math.Round((points.Row(i)[k]-f.offset)/f.scale)*f.scale + f.offset
+			low, high = min(low, v), max(high, v)
+		}
+		putFloat(head[lasBounds+16*k:], high)
+		putFloat(head[lasBounds+16*k+8:], low)
+	}
+	if points.Rows != h.points {
+		h.count(head, c)
+	}
+	return head, nil
+}
+
+// count writes how many points there are, and of each return, into a header.
+func (h *las) count(head []byte, c *PointCloud) {
+	order := binary.LittleEndian
+	var returns [16]uint64
+	mask := byte(7)
+	if h.format >= 6 {
+		mask = 15
+	}
+	for _, end := range c.ends {
+		stride := c.ends[0]
+		returns[c.body[end-stride+lasReturn]&mask]++
+	}
+	if h.minor < 4 || order.Uint32(head[lasCount:]) > 0 {
+		order.PutUint32(head[lasCount:], uint32(len(c.ends)))
+		for k := range 5 {
+			order.PutUint32(head[lasByReturn+4*k:], uint32(returns[k+1]))
+		}
+	}
+	if h.minor == 4 {
+		order.PutUint64(head[lasCount64:], uint64(len(c.ends)))
+		for k, n := range returns[1:] {
+			order.PutUint64(head[lasByReturn64+8*k:], n)
+		}
+	}
 }

@@ -42,6 +42,10 @@ func lasFile(minor, format, extra int, described bool) []byte {
 	if minor == 4 {
 		order.PutUint64(h[lasCount64:], 4)
 		order.PutUint64(h[lasMoreAt:], uint64(len(h)+4*stride))
+		order.PutUint32(h[lasMore:], 1)
+	}
+	if minor == 3 {
+		order.PutUint64(h[lasWaveform:], uint64(len(h)+4*stride))
 	}
 	for k := range 3 {
 		order.PutUint64(h[lasScale+8*k:], math.Float64bits(0.01))
@@ -58,7 +62,13 @@ func lasFile(minor, format, extra int, described bool) []byte {
 		row[lasReturn] = byte(1 + i%2)
 		h = append(h, row...)
 	}
-	return append(h, "what follows"...)
+	if minor < 3 {
+		return h
+	}
+	long := append(make([]byte, lasLongHead), "what follows"...)
+	copy(long[2:], "someone")
+	order.PutUint64(long[lasLength:], uint64(len(long)-lasLongHead))
+	return append(h, long...)
 }
 
 func lasRecord(user string, id uint16, content []byte) []byte {
@@ -88,7 +98,7 @@ func TestLAS(t *testing.T) {
 	for k, content := range lasFiles() {
 		path := filepath.Join(t.TempDir(), "a.las")
 		require.NoError(t, os.WriteFile(path, content, 0o600))
-		c, err := ReadPointCloud(path)
+		c, err := ReadPointCloud(path, false)
 		require.NoError(t, err, k)
 		require.InDeltaSlice(t, []float64{-1, 1000.01 - 1, 2000.02 - 1, 0, 1000.01, 2000.02}, c.Points.Data[:6], 1e-9)
 		require.Nil(t, c.Normals())
@@ -103,28 +113,35 @@ func TestLAS(t *testing.T) {
 
 		more := &Matrix{Rows: 4, Cols: 2, Names: []string{"nx", "error"}, Data: []float64{1, 2, 3, 4, 5, 6, 7, 8}}
 		require.NoError(t, WritePointCloud(path, c, c.Points, more))
-		wide, err := ReadPointCloud(path)
+		wide, err := ReadPointCloud(path, false)
 		require.NoError(t, err, k)
 		require.Equal(t, c.Points, wide.Points)
-		f := wide.layout.(*las)
-		require.Equal(t, []byte("what follows"), f.after)
-		old := c.layout.(*las)
-		require.Equal(t, old.rows[:old.stride], f.rows[:old.stride], "the point is as it was")
-		require.Equal(t, 7.0, math.Float64frombits(order.Uint64(f.rows[3*f.stride+old.stride:])))
-		_, _, found := f.extraRecord()
-		require.True(t, found)
-		if f.minor == 4 {
-			require.Equal(t, uint64(len(f.before)+len(f.rows)), order.Uint64(f.before[lasMoreAt:]))
+		require.Equal(t, c.after, wide.after)
+		old, cells := c.row(3, make([][2]int, len(c.fields))), make([][2]int, len(wide.fields))
+		row := wide.row(3, cells)
+		require.Equal(t, old, row[:len(old)], "the point is as it was")
+		require.Equal(t, 7.0, math.Float64frombits(order.Uint64(row[len(old):])))
+		h := wide.header.(*las)
+		require.GreaterOrEqual(t, h.extra, 0)
+		if h.minor == 4 {
+			require.Equal(t, h.end, order.Uint64(h.header[lasMoreAt:]))
 		}
+		require.NoError(t, WritePointCloud(path, wide, wide.Points, more)) // replaced
+		twice, err := ReadPointCloud(path, false)
+		require.NoError(t, err)
+		require.Equal(t, wide.fields, twice.fields)
 
 		some, err := wide.Only([]int{0, 2, 3})
 		require.NoError(t, err)
 		require.NoError(t, WritePointCloud(path, some, some.Points, nil))
-		some, err = ReadPointCloud(path)
+		some, err = ReadPointCloud(path, false)
 		require.NoError(t, err)
 		require.Equal(t, 3, some.Points.Rows)
-		if f.minor == 4 {
-			require.Equal(t, uint64(2), order.Uint64(some.layout.(*las).before[lasByReturn64:]))
+		if h := some.header.(*las); h.minor == 4 {
+			require.Equal(t, uint64(2), order.Uint64(h.header[lasByReturn64:]))
+			require.Equal(t, h.end, order.Uint64(h.header[lasMoreAt:]))
+		} else {
+			require.Equal(t, uint32(3), order.Uint32(h.header[lasCount:]))
 		}
 	}
 }
@@ -133,7 +150,7 @@ func TestNewLAS(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new.las.gz")
 	points := &Matrix{Rows: 3, Cols: 3, Data: []float64{.1, 2e6, -3, 4, 2e6 + .5, 6, .2, .3, 5}}
 	require.NoError(t, WritePointCloud(path, nil, points, nil))
-	c, err := ReadPointCloud(path)
+	c, err := ReadPointCloud(path, false)
 	require.NoError(t, err)
 	for i, v := range points.Data {
 		require.InDelta(t, v, c.Points.Data[i], []float64{1e-8, 1e-2, 1e-7}[i%3])
@@ -169,10 +186,17 @@ func TestLASErrors(t *testing.T) {
 		{change(lasCount64, 0), "no points"},
 		{change(lasScale, make([]byte, 8)...), "scales x by 0"},
 		{change(lasOffset+6, 0xf0, 0x7f), "adds"},
-		{huge, "1099511627776 points"},
-		{whole[:len(whole)-len("what follows")-1], "in point 3 of 4"},
+		{huge, "in point 6 of 1099511627776"},
+		{whole[:len(whole)-1], "in point 3 of 4"},
+		{append(bytes.Clone(whole), 0), "1 bytes follow"},
+		{change(lasCount64, 3), "records after the points begin at"},
+		{change(lasCount, 3), "counts 3 points and 4"},
+		{change(lasMore, 2), "in record 1 of 2 after the points"},
+		{change(lasRecords, 2), "the file ends early"},
+		{change(lasHeader4+lasLength, 255), "record 0 (counting from 0) has 309 bytes"},
+		{lasFile(4, 6, 200, true)[:lasHeader4+lasRecordHead], "points begin at"},
 	} {
-		_, err := readLAS(c.content)
+		_, err := parseCloud("a.las", c.content, false)
 		require.ErrorIs(t, err, ErrInput, c.want)
 		require.ErrorContains(t, err, c.want)
 	}
@@ -185,18 +209,18 @@ func FuzzLAS(f *testing.F) {
 		f.Add(content)
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
-		c, err := readLAS(content)
+		c, err := parseCloud("a.las", content, false)
 		if err != nil {
 			require.ErrorIs(t, err, ErrInput)
 			return
 		}
 		for _, more := range []*Matrix{nil, {Rows: c.Points.Rows, Cols: 1, Names: []string{"e"}, Data: make([]float64, c.Points.Rows)}} {
 			var b bytes.Buffer
-			if err := c.layout.write(&b, c.Points, more); err != nil {
+			if err := c.write(&b, c.Points, more); err != nil {
 				require.ErrorIs(t, err, ErrInput)
 				continue
 			}
-			again, err := readLAS(b.Bytes())
+			again, err := parseCloud("a.las", b.Bytes(), false)
 			require.NoError(t, err)
 			require.Equal(t, c.Points, again.Points)
 		}

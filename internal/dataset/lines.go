@@ -27,7 +27,8 @@ type lines struct {
 	fields  int  // separators in it
 	checked int  // length at which memory was last looked at
 	begins  bool // at the start of a line
-	comment bool // in one
+	comment bool // in one, before the first record
+	record  bool // there was one
 	quoted  bool // within quotes
 }
 
@@ -54,7 +55,8 @@ func (l *lines) Read(p []byte) (int, error) {
 // scan takes a part of a line, which may be its end.
 func (l *lines) scan(part []byte, ends bool) {
 	if l.begins && !l.quoted {
-		l.comment = part[0] == '#'
+		l.comment = part[0] == '#' && !l.record
+		l.record = l.record || part[0] != '#' && part[0] != '\n' && part[0] != '\r'
 	}
 	l.begins = false
 	l.length += len(part)

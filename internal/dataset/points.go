@@ -3,9 +3,10 @@ package dataset
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,46 +26,203 @@ var cloudFormats = []string{formatPLY, formatXYZ, formatPCD, formatLAS}
 // PointCloud is a file of points x, y, z with whatever else it says of them,
 // such as colours, normals and faces, which stays as it is when the points move.
 type PointCloud struct {
-	// Points has one row of three values for each point.
+	// Points has one row of three values for each point, NaN where one of them is not
+	// finite.
 	Points *Matrix
+
+	record
 	format string // the extension
-	layout layout
+	header header
+	body   []byte // the points as the file has them, one after the other
+	ends   []int  // of each in the body
+	after  []byte // what follows them
+	// numbered are the names of elements that name points by their numbers.
+	numbered []string
+	// gaps allows coordinates that are not finite, as those of invalid pixels.
+	gaps bool
 }
 
-// layout is the rest of a file of points.
-type layout interface {
-	// write writes the file with other points, and with more values for each. Values
-	// that the file has under the same name are replaced.
-	write(w io.Writer, points, more *Matrix) error
-	// only is the rest of a file of some of the points, in ascending order.
-	only(list []int) (layout, error)
-	// normals are the normals that come with the points, n x 3, or nil.
-	normals() []float64
+// header is what stands before the points of a file.
+type header interface {
+	// head returns it for points of these fields.
+	head(c *PointCloud, fields []field, points *Matrix) ([]byte, error)
 }
+
+// axes are the fields of the coordinates.
+var axes = []string{"x", "y", "z"}
 
 // normalNames are the columns of normals, in the words of this package and of PLY.
 var normalNames = []string{"nx", "ny", "nz"}
 
+// names are those of columns in the words of the format.
+func (c *PointCloud) names(columns []string) []string {
+	out := slices.Clone(columns)
+	for k, name := range out {
+		if other, ok := pcdNames[name]; ok && c.format == formatPCD {
+			out[k] = other
+		}
+	}
+	return out
+}
+
 // Normals returns the normals that come with the points, n x 3, or nil. A normal that
 // is not finite is 0.
 func (c *PointCloud) Normals() []float64 {
-	n := c.layout.normals()
-	for i, v := range n {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			n[i] = 0
+	var at []int
+	for _, name := range c.names(normalNames) {
+		i := c.index(name)
+		if i < 0 || c.fields[i].kind != 'F' { // which cannot hold a unit vector
+			return nil
+		}
+		at = append(at, i)
+	}
+	out := make([]float64, 0, 3*len(c.ends))
+	cells := make([][2]int, len(c.fields))
+	for i := range c.ends {
+		row := c.row(i, cells)
+		for _, p := range at {
+			v := c.value(c.fields[p], row[cells[p][0]:cells[p][1]])
+			if v-v != 0 {
+				v = 0
+			}
+			out = append(out, v)
 		}
 	}
-	return n
+	return out
+}
+
+// row returns a point as the file has it, and where its fields are.
+func (c *PointCloud) row(i int, cells [][2]int) []byte {
+	begin := 0
+	if i > 0 {
+		begin = c.ends[i-1]
+	}
+	row := c.body[begin:c.ends[i]]
+	_, _, _ = c.split(row, 0, cells) // as take did
+	return row
+}
+
+// pointBytes is what a point of a file takes beside its bytes: its numbers, and where
+// it ends.
+const pointBytes = 8*3 + 8
+
+// take reads points from the beginning of a body, all that there are where count is
+// negative, and returns what follows them. name is that of a point in messages.
+func (c *PointCloud) take(body []byte, count int, name string) (rest []byte, err error) {
+	var at [3]int
+	for k, axis := range axes {
+		if at[k] = c.index(axis); at[k] < 0 {
+			return nil, inputErrorf(ErrShape, "points have no number %s", axis)
+		}
+		if f := c.fields[at[k]]; f.kind != 'F' && f.scale == 0 {
+			return nil, inputErrorf(ErrFormat, "%s is of type %s, which cannot hold denoised values; convert it to float or double", axis, f)
+		}
+	}
+	all := count < 0
+	if all {
+		count = bytes.Count(body, []byte{'\n'}) + 1
+	}
+	const leastBytes = 3
+	count, room := max(count, 0), min(count, len(body)/leastBytes+1)
+	if err := checkMemory("points of the file", pointBytes*float64(room)); err != nil {
+		return nil, err
+	}
+	c.ends, c.body = make([]int, 0, room), body
+	c.Points = &Matrix{Cols: 3, Names: axes, Data: make([]float64, 0, 3*room)}
+	cells := make([][2]int, len(c.fields))
+	begin, missing := 0, 0
+	for i := 0; i < count && !(all && begin == len(body)); i++ {
+		end, wrong, err := c.split(body, begin, cells)
+		var point [3]float64
+		for k := 0; k < 3 && err == nil; k++ {
+			cell := cells[at[k]]
+			v := c.value(c.fields[at[k]], body[begin+cell[0]:begin+cell[1]])
+			if point[k] = v; v-v != 0 && !c.gaps {
+				wrong, err = at[k], errNonFinite(fmt.Sprint(v), v)
+			}
+		}
+		if err != nil {
+			return nil, c.fault(err, name, begin, wrong)
+		}
+		if sum := point[0] - point[0] + point[1] - point[1] + point[2] - point[2]; sum != 0 {
+			point = [3]float64{sum, sum, sum}
+			missing++
+		}
+		c.Points.Data = append(c.Points.Data, point[:]...)
+		c.ends, begin = append(c.ends, end), end
+	}
+	if c.Points.Rows = len(c.ends); missing == c.Points.Rows {
+		return nil, inputErrorf(ErrShape, "holds no points")
+	}
+	c.body = body[:begin]
+	return body[begin:], nil
+}
+
+// fault says where an error is, in the point that begins at a place: after so many
+// others, or of a table in which line.
+func (c *PointCloud) fault(err error, name string, begin, at int) error {
+	if before, table := c.header.(xyz); table {
+		blank := len(c.body[begin:]) - len(bytes.TrimLeft(c.body[begin:], " \t\r\n"))
+		line := 1 + bytes.Count(before, []byte{'\n'}) + bytes.Count(c.body[:begin+blank], []byte{'\n'})
+		if name = fmt.Sprintf("%s:%d", name, line); at >= 0 {
+			name = fmt.Sprintf("%s:%d", name, at+1)
+		}
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if at >= 0 {
+		return fmt.Errorf("%s %d (counting from 0), %s: %w", name, len(c.ends), c.fields[at].name, err)
+	}
+	return fmt.Errorf("%s %d: %w", name, len(c.ends), err)
 }
 
 // Only returns the cloud of some of the points, whose numbers ascend. It fails with
 // ErrShape where the file says more by the numbers of points, such as faces.
 func (c *PointCloud) Only(list []int) (*PointCloud, error) {
-	l, err := c.layout.only(list)
-	if err != nil {
-		return nil, err
+	if len(c.numbered) > 0 {
+		return nil, inputErrorf(ErrShape, "the elements %s name vertices by their numbers, which change where some are dropped; write .xyz, or keep all and sort by their score", shortList(c.numbered))
 	}
-	return &PointCloud{Points: c.Points.Only(list), format: c.format, layout: l}, nil
+	some := *c
+	some.Points, some.body, some.ends = c.Points.Only(list), nil, nil
+	cells := make([][2]int, len(c.fields))
+	for _, i := range list {
+		some.body = append(some.body, c.row(i, cells)...)
+		some.ends = append(some.ends, len(some.body))
+	}
+	return &some, nil
+}
+
+// write writes the file with other points and more values for each, if more is not
+// nil.
+func (c *PointCloud) write(w io.Writer, points, more *Matrix) error {
+	columns := axes
+	if more != nil {
+		columns = slices.Concat(axes, c.names(more.Names))
+	}
+	fields, from := c.place(columns)
+	head, err := c.header.head(c, fields, points)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	var out []byte
+	values := make([]float64, len(columns))
+	cells := make([][2]int, len(c.fields))
+	for i := range c.ends {
+		copy(values, points.Row(i))
+		if more != nil {
+			copy(values[3:], more.Row(i))
+		}
+		if out, err = c.appendChanged(out[:0], c.row(i, cells), cells, fields, from, values); err != nil {
+			return fmt.Errorf("point %d (counting from 0): %w", i, err)
+		}
+		if _, err := w.Write(out); err != nil {
+			return err
+		}
+	}
+	_, err = w.Write(c.after)
+	return err
 }
 
 // Only returns a copy of some of the rows.
@@ -115,40 +273,54 @@ func cloudFormat(path string) (format string, zipped bool) {
 
 // ReadPointCloud reads a .ply file (ASCII or binary, of any elements, of which
 // vertex has x, y and z of type float or double), an .xyz file (lines of x, y, z
-// and perhaps more, separated by spaces, tabs, commas or semicolons), a .pcd file
+// and perhaps more, separated throughout by blanks, commas or semicolons), a .pcd file
 // (ASCII, binary or compressed) or a .las file (1.0 to 1.4, points of format 0 to 10,
 // not compressed), any of them compressed by gzip where the name ends in .gz.
+// Points whose coordinates are not finite are invalid pixels of an organised .pcd file,
+// and taken from others where gaps is set.
 //
 // Whatever is wrong with the file matches ErrInput.
-func ReadPointCloud(path string) (*PointCloud, error) {
+func ReadPointCloud(path string, gaps bool) (*PointCloud, error) {
 	s := &input{name: path, size: -1}
 	if err := s.openFile(); err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	format, zipped := cloudFormat(path)
-	if zipped {
+	if _, zipped := cloudFormat(path); zipped {
 		s.gunzip()
 	}
 	text, err := readAll(s, s.size)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
-	var c *PointCloud
-	switch format {
+	return parseCloud(path, text, gaps)
+}
+
+func parseCloud(path string, text []byte, gaps bool) (c *PointCloud, err error) {
+	c = &PointCloud{gaps: gaps}
+	c.format, _ = cloudFormat(path)
+	switch c.format {
 	case formatPLY:
-		c, err = readPLY(text)
+		err = c.readPLY(text)
 	case formatPCD:
-		c, err = readPCD(text)
+		err = c.readPCD(text)
 	case formatLAS:
-		c, err = readLAS(text)
+		err = c.readLAS(text)
 	default:
-		return readXYZ(path, text)
+		return c, c.readXYZ(path, text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, nil
+}
+
+// checkRest refuses what follows the last of what a file describes.
+func checkRest(rest []byte) error {
+	if len(rest) > 0 {
+		return inputErrorf(ErrShape, "%d bytes follow that its header does not count; correct the counts, or copy or download the file again", len(rest))
+	}
+	return nil
 }
 
 // WritePointCloud writes points of three columns to a .ply, .xyz, .pcd or .las file,
@@ -162,33 +334,48 @@ func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error 
 		return inputErrorf(ErrShape, "%s: a point cloud has three columns, these rows have %d", path, points.Cols)
 	}
 	format, zipped := cloudFormat(path)
-	rest := cloudLayout(format, like, points)
+	if like == nil || like.format != format {
+		like = newCloud(format, points)
+	}
 	return WriteFileAtomic(path, func(w io.Writer) error {
 		if !zipped {
-			return rest.write(w, points, more)
+			return like.write(w, points, more)
 		}
 		z := gzip.NewWriter(w)
-		if err := rest.write(z, points, more); err != nil {
+		if err := like.write(z, points, more); err != nil {
 			return err
 		}
 		return z.Close()
 	})
 }
 
-// cloudLayout is that of a file in a format like another, or of nothing but points.
-func cloudLayout(format string, like *PointCloud, points *Matrix) layout {
-	if like != nil && like.format == format {
-		return like.layout
+// axisFields are those of points that have nothing but coordinates.
+func axisFields() (fields []field) {
+	for _, axis := range axes {
+		fields = append(fields, field{name: axis, numeric: float64s, count: 1})
 	}
+	return fields
+}
+
+// newCloud is a file in a format of nothing but points.
+func newCloud(format string, points *Matrix) *PointCloud {
+	c := &PointCloud{format: format, record: record{fields: axisFields(), order: binary.LittleEndian}}
+	point := make([]byte, len(axes)*float64s.size)
 	switch format {
 	case formatPLY:
-		return newPLY(points.Rows)
+		c.header = newPLY(points.Rows)
 	case formatPCD:
-		return newPCD(points.Rows)
+		c.header = newPCD()
 	case formatLAS:
-		return newLAS(points)
+		point = c.newLAS(points)
+	default:
+		c.order, c.open, c.header, point = nil, true, xyz(nil), []byte("0 0 0\n")
 	}
-	return newXYZ(points.Rows)
+	c.body = bytes.Repeat(point, points.Rows)
+	for i := range points.Rows {
+		c.ends = append(c.ends, (i+1)*len(point))
+	}
+	return c
 }
 
 // CheckTableOrCloud is CheckOutput for what is written as a table or a point cloud.
@@ -208,162 +395,72 @@ func CheckPointCloud(path string) error {
 	return CheckPlace(path)
 }
 
-// xyz is the lines of a file of points.
-type xyz struct {
-	lines [][]byte
-	point []int       // number of the line of every point
-	cells [][3][2]int // where its numbers begin and end
-}
+// xyz is the comments before the points of a table of text.
+type xyz []byte
 
-func newXYZ(n int) *xyz {
-	f := &xyz{}
-	for i := range n {
-		f.lines = append(f.lines, []byte("0 0 0\n"))
-		f.point = append(f.point, i)
-		f.cells = append(f.cells, [3][2]int{{0, 1}, {2, 3}, {4, 5}})
+func (h xyz) head(*PointCloud, []field, *Matrix) ([]byte, error) { return h, nil }
+
+// readXYZ reads a table of text, whose separator is that of its first line.
+func (c *PointCloud) readXYZ(path string, text []byte) error {
+	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
+	if err := checkText(text); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return f
-}
-
-const xyzSeparators = " \t,;\r\n"
-
-// pointBytes is what a point of a file takes beside its text: its numbers, where
-// its line is, and where they are in it.
-const pointBytes = 8*3 + 24 + 8 + 8*6
-
-// readXYZ takes lines that begin with # or are blank for comments.
-func readXYZ(path string, text []byte) (*PointCloud, error) {
-	if bytes.IndexByte(text, 0) >= 0 {
-		return nil, inputErrorf(ErrFormat, "%s: is not text: %s", path, resemblance(text[:min(8, len(text))]))
-	}
-	m := &Matrix{Cols: 3, Names: []string{"x", "y", "z"}}
-	count := bytes.Count(text, []byte{'\n'}) + 1
-	if err := checkMemory(path+": its points", pointBytes*float64(count)); err != nil {
-		return nil, err
-	}
-	f := &xyz{lines: make([][]byte, 0, count), point: make([]int, 0, count), cells: make([][3][2]int, 0, count)}
-	m.Data = make([]float64, 0, 3*count)
-	for line := range bytes.Lines(text) {
-		f.lines = append(f.lines, line)
-		trimmed := bytes.TrimSpace(line)
-		if len(trimmed) == 0 || trimmed[0] == '#' {
-			continue
-		}
-		var cells [3][2]int
-		at := 0
-		for k := range cells {
-			from, to, ok := nextCell(line, at)
-			if !ok {
-				return nil, inputErrorf(ErrShape, "%s:%d: %d values, want at least 3: x, y and z", path, len(f.lines), k)
+	c.open, c.fields = true, axisFields()
+	begin, end := 0, len(bytes.TrimRight(text, " \t\r\n"))
+	for line := range bytes.Lines(text[:end]) {
+		if !isComment(line) {
+			c.comma = separator(line, ";,")
+			if c.comma == ',' && decimalCommas.Match(line) {
+				return inputErrorf(ErrFormat, "%s:%d: a comma beside blanks is a decimal comma; write points", path, 1+bytes.Count(text[:begin], []byte{'\n'}))
 			}
-			v, kind := parseCell(string(line[from:to]))
-			if kind != number {
-				return nil, cellError(fmt.Sprintf("%s:%d:%d", path, len(f.lines), k+1), string(line[from:to]), kind)
-			}
-			m.Data = append(m.Data, v)
-			cells[k], at = [2]int{from, to}, to
+			break
 		}
-		f.point, f.cells = append(f.point, len(f.lines)-1), append(f.cells, cells)
-		m.Rows++
+		begin += len(line)
 	}
-	if m.Rows == 0 {
-		return nil, inputErrorf(ErrShape, "%s: holds no points", path)
+	if begin == end {
+		return inputErrorf(ErrShape, "%s: holds no points", path)
 	}
-	return &PointCloud{Points: m, format: formatXYZ, layout: f}, nil
+	end += len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t\r"))
+	if end < len(text) { // '\n'
+		end++
+	}
+	c.header, c.after = xyz(text[:begin]), text[end:]
+	_, err := c.take(text[begin:end], -1, path)
+	return err
 }
 
-// nextCell finds the first cell of a line from a place on.
-func nextCell(line []byte, at int) (from, to int, ok bool) {
-	for at < len(line) && strings.IndexByte(xyzSeparators, line[at]) >= 0 {
-		at++
+// decimalCommas are those of a line that has other separators.
+var decimalCommas = regexp.MustCompile(`\d[ \t]+[-+.\d]`)
+
+// separator is the first of some characters that a line has, 0 if it has none.
+func separator(line []byte, characters string) byte {
+	for i := range len(characters) {
+		if bytes.IndexByte(line, characters[i]) >= 0 {
+			return characters[i]
+		}
 	}
-	from = at
-	for at < len(line) && strings.IndexByte(xyzSeparators, line[at]) < 0 {
-		at++
-	}
-	return from, at, at > from
+	return 0
 }
 
-// only leaves out the lines of the other points.
-func (f *xyz) only(list []int) (layout, error) {
-	some := &xyz{}
-	next, at := 0, 0
-	for number, line := range f.lines {
-		if next == len(f.point) || f.point[next] != number {
-			some.lines = append(some.lines, line)
-			continue
-		}
-		if at < len(list) && list[at] == next {
-			some.point, some.cells = append(some.point, len(some.lines)), append(some.cells, f.cells[next])
-			some.lines = append(some.lines, line)
-			at++
-		}
-		next++
-	}
-	return some, nil
+// isComment tells whether a line before the first row is blank or a comment. #N/A is
+// a missing value.
+func isComment(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return len(line) == 0 || line[0] == '#' && !bytes.HasPrefix(bytes.ToUpper(line[:min(4, len(line))]), []byte("#N/A"))
 }
 
-// normals are none: what follows the coordinates has no names.
-func (f *xyz) normals() []float64 { return nil }
-
-func (f *xyz) write(w io.Writer, points, more *Matrix) error {
-	var out []byte
-	next := 0
-	for number, line := range f.lines {
-		out = out[:0]
-		if next == len(f.point) || f.point[next] != number {
-			out = append(out, line...)
-		} else {
-			out = appendMoved(out, line, f.cells[next], points.Row(next), [3]int{64, 64, 64})
-			if more != nil {
-				body := len(bytes.TrimRight(out, "\r\n"))
-				ending := append([]byte(nil), out[body:]...)
-				out = out[:body]
-				for _, v := range more.Row(next) {
-					out = appendNumber(append(out, ' '), v)
-				}
-				out = append(out, ending...)
-			}
-			next++
-		}
-		if _, err := w.Write(out); err != nil {
-			return err
-		}
+// checkText refuses what is no text, and lines that old systems end.
+func checkText(text []byte) error {
+	switch cr := []byte{'\r'}; {
+	case bytes.IndexByte(text, 0) >= 0:
+		return inputErrorf(ErrFormat, "is not text: %s", resemblance(text[:min(8, len(text))]))
+	case bytes.Count(text, cr) != bytes.Count(text, []byte("\r\n")):
+		return errCR()
 	}
 	return nil
 }
 
-// appendMoved appends a line with other numbers in three cells, which may be in
-// any order, of floats with so many bits. A cell that has the number already keeps
-// its digits, which may be more than such a float tells apart.
-func appendMoved(out, line []byte, cells [3][2]int, point []float64, bits [3]int) []byte {
-	at := 0
-	for range cells {
-		k := -1
-		for i, c := range cells { // the next one from here on
-			if c[0] >= at && (k < 0 || c[0] < cells[k][0]) {
-				k = i
-			}
-		}
-		out = append(out, line[at:cells[k][0]]...)
-		v, cell := point[k], line[cells[k][0]:cells[k][1]]
-		switch old, kind := parseCell(string(cell)); {
-		case kind == number && old == v && math.Signbit(old) == math.Signbit(v):
-			out = append(out, cell...)
-		case bits[k] == 32:
-			out = appendNumber32(out, v)
-		default:
-			out = appendNumber(out, v)
-		}
-		at = cells[k][1]
-	}
-	return append(out, line[at:]...)
-}
-
-// fits32 refuses what a float cannot hold.
-func fits32(v float64) error {
-	if math.IsInf(float64(float32(v)), 0) {
-		return inputErrorf(ErrNonFinite, "%v is too large for the type float of the file", v)
-	}
-	return nil
+func errCR() error {
+	return inputErrorf(ErrFormat, "has lines that end in CR alone, as old systems write them; convert them to LF")
 }

@@ -71,7 +71,7 @@ func write(t *testing.T, name string, content []byte) string {
 func TestPLYKeepsAllButThePoints(t *testing.T) {
 	for name, content := range plyFiles() {
 		path := write(t, "a.ply", content)
-		c, err := ReadPointCloud(path)
+		c, err := ReadPointCloud(path, false)
 		require.NoError(t, err, name)
 		require.Equal(t, []float64{1, 2, 3.5, 10, 20, 30, 100, 200, 300}, c.Points.Data, name)
 
@@ -84,7 +84,7 @@ func TestPLYKeepsAllButThePoints(t *testing.T) {
 		moved := &Matrix{Rows: 3, Cols: 3, Data: []float64{-1, 0.1, math.Pi, 4, 5, 6, 7, 8, 9}}
 		more := &Matrix{Rows: 3, Cols: 1, Data: []float64{0.5, 1.5, 2.5}, Names: []string{"residual"}}
 		require.NoError(t, WritePointCloud(same, c, moved, more))
-		back, err := ReadPointCloud(same)
+		back, err := ReadPointCloud(same, false)
 		require.NoError(t, err, name)
 		require.InDeltaSlice(t, moved.Data, back.Points.Data, 1e-8, name)
 		require.Equal(t, math.Pi, back.Points.Data[2], "doubles keep their digits")
@@ -99,8 +99,8 @@ func TestPLYKeepsAllButThePoints(t *testing.T) {
 }
 
 func TestXYZKeepsAllButThePoints(t *testing.T) {
-	content := "# scan 7\r\n1 2 3 255 0 0\r\n\n  4,5,6,tree\n7\t8\t9"
-	c, err := ReadPointCloud(write(t, "a.xyz", []byte(content)))
+	content := byteOrderMark + "# scan 7\r\n1 2 3 255 0 0\r\n\n  4 5 6  tree\n7\t8\t9\n\n"
+	c, err := ReadPointCloud(write(t, "a.xyz", []byte(content)), false)
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, c.Points.Data)
 	out := filepath.Join(t.TempDir(), "b.xyz")
@@ -108,7 +108,12 @@ func TestXYZKeepsAllButThePoints(t *testing.T) {
 	require.NoError(t, WritePointCloud(out, c, moved, nil))
 	got, err := os.ReadFile(out)
 	require.NoError(t, err)
-	require.Equal(t, "# scan 7\r\n1.5 2 -3 255 0 0\r\n\n  4,5,1e-09,tree\n0\t0\t0", string(got))
+	require.Equal(t, "# scan 7\r\n1.5 2 -3 255 0 0\r\n\n  4 5 1e-09  tree\n0\t0\t0\n\n", string(got))
+	c, err = parseCloud("a.xyz", []byte("1, 2, 3, old tree\n4,5,6,\n"), false)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, c.write(&b, c.Points, &Matrix{Rows: 2, Cols: 1, Data: []float64{7, 8}, Names: []string{"e"}}))
+	require.Equal(t, "1, 2, 3, old tree,7\n4,5,6,,8\n", b.String())
 }
 
 // TestZippedPointClouds: what is read and written with .gz is the same.
@@ -121,7 +126,7 @@ func TestZippedPointClouds(t *testing.T) {
 	path := write(t, "a.PLY.gz", zipped.Bytes())
 	require.True(t, IsPointCloud(path))
 	require.False(t, IsPointCloud("a.csv.gz"))
-	c, err := ReadPointCloud(path)
+	c, err := ReadPointCloud(path, false)
 	require.NoError(t, err)
 	require.Equal(t, []float64{1, 2, 3.5, 10, 20, 30, 100, 200, 300}, c.Points.Data)
 
@@ -141,9 +146,9 @@ func TestZippedPointClouds(t *testing.T) {
 			require.Equal(t, "1 2 3.5\n10 20 30\n100 200 300\n", string(text))
 		}
 	}
-	_, err = ReadPointCloud(write(t, "c.ply.gz", zipped.Bytes()[:40]))
+	_, err = ReadPointCloud(write(t, "c.ply.gz", zipped.Bytes()[:40]), false)
 	require.ErrorIs(t, err, ErrInput)
-	_, err = ReadPointCloud(write(t, "c.xyz.gz", []byte("1 2 3\n")))
+	_, err = ReadPointCloud(write(t, "c.xyz.gz", []byte("1 2 3\n")), false)
 	require.ErrorIs(t, err, ErrInput)
 	require.ErrorIs(t, CheckPointCloud("a.csv"), ErrInput)
 }
@@ -153,7 +158,7 @@ func TestPointCloudsFromTables(t *testing.T) {
 	for _, name := range []string{"a.ply", "a.xyz"} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, WritePointCloud(path, nil, m, nil))
-		c, err := ReadPointCloud(path)
+		c, err := ReadPointCloud(path, false)
 		require.NoError(t, err)
 		require.Equal(t, m.Data, c.Points.Data)
 	}
@@ -162,34 +167,62 @@ func TestPointCloudsFromTables(t *testing.T) {
 
 func TestBadPointClouds(t *testing.T) {
 	for want, f := range map[string]struct{ name, content string }{
-		"a.xyz:2: 2 values, want at least 3":       {"a.xyz", "1 2 3\n1 2\n"},
-		"a.xyz:1:2: \"b\" is not a number":         {"a.xyz", "1 b 3\n"},
-		"a.xyz:1:3: \"nan\" is not a finite":       {"a.xyz", "1 2 nan\n"},
-		"holds no points":                          {"a.xyz", "# nothing\n"},
-		"is not a PLY file":                        {"a.ply", "solid\n"},
-		"the header has no end":                    {"a.ply", "ply\nformat ascii 1.0\n"},
-		"unknown format \"binary\"":                {"a.ply", "ply\nformat binary 1.0\nend_header\n"},
-		"\"9999999\" elements in":                  {"a.ply", "ply\nformat ascii 1.0\nelement vertex 9999999\nend_header\n"},
-		"vertices have no property y":              {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n"},
-		"is of type int, which cannot hold":        {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nend_header\n1\n"},
-		"vertex 1: the file ends early":            {"a.ply", "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n"},
-		"vertex 0 (counting from 0), z: NaN":       {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 nan\n"},
-		"y: 4e+60 is too large for the type float": {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 4e60 2\n"},
-		"line 4 of the header: a second element v": {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nelement vertex 1\nend_header\n"},
-		"line 3 of the header: \"vertex 1\" is no": {"a.ply", "ply\nformat ascii 1.0\nvertex 1\nend_header\n"},
+		"a.xyz:2:3: 2 values, expected more":                 {"a.xyz", "1 2 3\n1 2\n"},
+		"a.xyz:4:1: \"#\" is not a number; comme":            {"a.xyz", "#\n1 2 3\n\n# 1 2\n"},
+		"a.xyz:1: a comma beside blanks is a deci":           {"a.xyz", "1,5 2,5 3,5\n"},
+		"a.xyz:2:1: \"1,5\" is not a number; write":          {"a.xyz", "1 2 3\n1,5 2,5 3,5\n"},
+		"leave out the separator of thousands":               {"a.xyz", "1;2;1,234.5\n"},
+		"lines that end in CR alone":                         {"a.xyz", "1 2 3\r4 5 6\r"},
+		"a.xyz:1:2: \"b\" is not a number":                   {"a.xyz", "1 b 3\n"},
+		"a.xyz:1:3: NaN (missing): fill it in":               {"a.xyz", "1 2 nan\n"},
+		"holds no points":                                    {"a.xyz", "# nothing\n"},
+		"is not a PLY file":                                  {"a.ply", "solid\n"},
+		"the header has no end":                              {"a.ply", "ply\nformat ascii 1.0\n"},
+		"unknown format \"binary 1.0\"":                      {"a.ply", "ply\nformat binary 1.0\nend_header\n"},
+		"\"9999999\" elements in":                            {"a.ply", "ply\nformat ascii 1.0\nelement vertex 9999999\nend_header\n"},
+		"points have no number y":                            {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n"},
+		"is of type int32, which cannot hold":                {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nend_header\n1\n"},
+		"vertex 1: the file ends early":                      {"a.ply", "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n"},
+		"vertex 0: 4 values, expected 3":                     {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3 4\n"},
+		"vertex 0 (counting from 0), z: NaN (mis":            {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 nan\n"},
+		"y: 4e+60 is too large for the type float":           {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 4e60 2\n"},
+		"5 bytes follow that its header":                     {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n4 5 6\n"},
+		"line 5 of the header: a second property \"vertex x": {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty int x\nend_header\n"},
+		"line 4 of the header: a second element \"v":         {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nelement vertex 1\nend_header\n"},
+		"line 3 of the header: \"vertex 1\" is no":           {"a.ply", "ply\nformat ascii 1.0\nvertex 1\nend_header\n"},
 	} {
-		_, err := ReadPointCloud(write(t, f.name, []byte(f.content)))
+		_, err := ReadPointCloud(write(t, f.name, []byte(f.content)), false)
 		require.ErrorIs(t, err, ErrInput, want)
 		require.ErrorContains(t, err, want)
 	}
 	for name, content := range plyFiles() { // cut anywhere
 		header, _, _ := bytes.Cut(content, []byte("end_header\n"))
 		for cut := len(header) + 12; cut < len(content)-20; cut += 3 {
-			if c, err := ReadPointCloud(write(t, "a.ply", content[:cut])); err == nil {
+			if c, err := ReadPointCloud(write(t, "a.ply", content[:cut]), false); err == nil {
 				require.Equal(t, 3, c.Points.Rows, "%s, %d", name, cut)
 			} else {
 				require.ErrorIs(t, err, ErrInput)
 			}
 		}
 	}
+}
+
+// FuzzXYZ wants files that are read to be written back as they were.
+func FuzzXYZ(f *testing.F) {
+	for _, content := range []string{"# x\n1 2 3 4\n\n5 6 7\r\n\n", "1,2,3,a b,\n4,5,6\n", "1;2;3\n4; 5;6"} {
+		f.Add([]byte(content))
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		c, err := parseCloud("a.xyz", content, false)
+		if err != nil {
+			require.ErrorIs(t, err, ErrInput)
+			return
+		}
+		var b bytes.Buffer
+		require.NoError(t, c.write(&b, c.Points, nil))
+		require.Equal(t, bytes.TrimPrefix(content, []byte(byteOrderMark)), b.Bytes())
+		again, err := parseCloud("a.xyz", b.Bytes(), false)
+		require.NoError(t, err)
+		require.Equal(t, c.Points, again.Points)
+	})
 }

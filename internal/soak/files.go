@@ -113,7 +113,7 @@ func readable(path string) error {
 	var err error
 	switch {
 	case dataset.IsPointCloud(path):
-		_, err = dataset.ReadPointCloud(path)
+		_, err = dataset.ReadPointCloud(path, false)
 	case strings.HasSuffix(path, ".npz"):
 		if _, err = scqm.Load(path); err != nil { // it may be a table
 			_, err = dataset.Read(path, dataset.ReadOptions{})
