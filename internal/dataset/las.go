@@ -35,6 +35,7 @@ const (
 	lasHeader, lasHeader3, lasHeader4                    = 227, 235, 375
 	lasRecordHead, lasLongHead, lasLength                = 54, 60, 20
 	lasReturn, lasExtraID, lasDescriptor, lasDoubleValue = 14, 4, 192, 10
+	lasScaled, lasUntyped                                = 8 | 16, 7
 )
 
 // lasSizes are the bytes of a point of every format, beside extra ones, of which the
@@ -231,7 +232,8 @@ func (h *las) extraFields(extra int) (fields []field, err error) {
 		case kind <= 3*lasDoubleValue:
 			f.numeric, f.count = lasTypes[(kind-1)%lasDoubleValue+1], (kind-1)/lasDoubleValue+1
 		}
-		if f.bytes() == 0 || seen[f.name] || !utf8.ValidString(f.name+lasText(d, lasDescriptor-lasTextBytes)) {
+		// Other readers take these options for a scale and an offset in any case.
+		if f.bytes() == 0 || d[2] == 0 && d[3]&lasScaled != 0 || seen[f.name] || !utf8.ValidString(f.name+lasText(d, lasDescriptor-lasTextBytes)) {
 			return nil, inputErrorf(ErrFormat, "extra bytes %s are of type %d with options %d, or there twice; correct the record that describes them", shortQuote(f.name), d[2], d[3])
 		}
 		seen[f.name] = true
@@ -297,8 +299,8 @@ func (h *las) describe(c *PointCloud, fields []field) ([][]byte, error) {
 		case f.name != "":
 			described = append(described, old[i]...)
 		}
-		for k, left := 0, f.count; f.name == "" && left > 0; k, left = k+1, left-math.MaxUint8 {
-			described = append(described, lasExtra(0, byte(min(left, math.MaxUint8)), fmt.Sprintf("undescribed_%d", k))...)
+		for k, left := 0, f.count; f.name == "" && left > 0; k, left = k+1, left-lasUntyped {
+			described = append(described, lasExtra(0, byte(min(left, lasUntyped)), fmt.Sprintf("undescribed_%d", k))...)
 		}
 	}
 	length := len(described) - lasRecordHead

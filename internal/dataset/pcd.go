@@ -127,8 +127,13 @@ func (h *pcd) settle(entries map[string][]string, size int) (points int, err err
 	if points != h.width*h.height {
 		return 0, inputErrorf(ErrShape, "POINTS is %d, WIDTH times HEIGHT is %d x %d", points, h.width, h.height)
 	}
-	if v := entries["VIEWPOINT"]; len(v) == 7 {
+	if v, given := entries["VIEWPOINT"]; given {
 		h.viewpoint = strings.Join(v, " ")
+		for _, s := range v {
+			if _, err := float64s.parse([]byte(s)); err != nil || len(v) != 7 {
+				return 0, inputErrorf(ErrFormat, "VIEWPOINT %s is not 7 numbers", shortQuote(h.viewpoint))
+			}
+		}
 	}
 	return points, nil
 }
@@ -141,6 +146,9 @@ func pcdFields(names []string, entries map[string][]string) (fields []field, err
 	}
 	stride := 0
 	for k, name := range names {
+		if strings.ContainsFunc(name, func(c rune) bool { return c == ',' || c > '~' }) {
+			return nil, inputErrorf(ErrFormat, "%s in FIELDS is not ASCII text between blanks", shortQuote(name))
+		}
 		f := field{name: name, count: 1}
 		var bad, worse error
 		f.size, bad = strconv.Atoi(sizes[k])

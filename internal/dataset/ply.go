@@ -122,11 +122,11 @@ func (h *ply) read(text []byte) (end int, err error) {
 
 // readLine takes the words of a line of the header of a file of so many bytes.
 func (h *ply) readLine(words []string, format *string, size int) error {
-	if len(words) == 0 || words[0] == "comment" || words[0] == "obj_info" || len(h.lines) == 1 {
-		return nil
-	}
 	last := len(h.elements) - 1
 	switch {
+	case len(h.lines) == 1, len(words) > 0 && (words[0] == "comment" || words[0] == "obj_info"):
+		return nil
+	case len(words) == 0:
 	case words[0] == "format" && len(words) == 3 && *format == "":
 		*format = words[1]
 		if _, known := plyOrders[*format]; !known || words[2] != "1.0" {

@@ -332,7 +332,7 @@ func (r *record) appendChanged(out, row []byte, cells [][2]int, fields []field, 
 		} else {
 			out, at = append(out, row[at:end]...), end
 			if r.order == nil {
-				out = append(out, cmp.Or(r.comma, ' '))
+				out = append(bytes.TrimRight(out, blanks), cmp.Or(r.comma, ' '))
 			}
 		}
 		if out, err = f.append(out, r.order, values[columns[i]]); err != nil {

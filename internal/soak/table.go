@@ -41,6 +41,7 @@ func packageDrills() []drillSpec {
 		goDrill{name: "go-hostile-rows", pkg: "./models/denoise", run: "HostileRows", cases: 252}.spec(),
 		goDrill{name: "go-independent-rows", pkg: "./models/denoise", run: "RowsAreIndependent", cases: 42}.spec(),
 		goDrill{name: "go-outliers", pkg: "./models/denoise", run: "DrillOutliers", cases: 12}.spec(),
+		goDrill{name: "go-foreign-readers", pkg: "./cmd/scqm", run: "DrillForeign", cases: 40}.spec(),
 		goDrill{name: "go-suggested", pkg: "./models/scqm", run: "TestSuggest$", cases: 27}.spec(),
 		goDrill{name: "go-stiefel-logarithms", pkg: "./manifolds", run: "DrillStiefelLog", cases: 2000}.spec(),
 		goDrill{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits|DrillEssential", cases: 1000}.spec(),

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import copy
 import os
-import tempfile
+import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from ._atomic import replacing
 from ._native import Array
 from .exceptions import FileError, InputError
 
@@ -76,6 +77,7 @@ class LasScan:
         if kept.shape != moved.shape[:1] or kept.dtype != bool or not kept.any():
             raise InputError(f"keep must be {len(moved)} truth values, not all False")
         las = _laspy().LasData(copy.deepcopy(self.las.header), self.las.points.copy())
+        las.evlrs = copy.deepcopy(self.las.evlrs)
         for name, values in (columns or {}).items():
             column = np.asarray(values, dtype=np.float64)
             if column.shape != moved.shape[:1]:
@@ -89,7 +91,8 @@ class LasScan:
             ) from error
         if not kept.all():
             las.points = las.points[kept]
-        _write(las, target)
+        with replacing(target) as temporary:
+            las.write(str(temporary))
 
 
 def read_las(path: str | os.PathLike[str]) -> LasScan:
@@ -121,11 +124,16 @@ def read_las(path: str | os.PathLike[str]) -> LasScan:
     source = _named(path)
     laspy = _laspy()
     try:
-        las = laspy.read(source)
-    except Exception as error:  # laspy raises what it comes upon in a damaged file
-        raise FileError(f"{source}: {error or type(error).__name__}") from error
+        with open(source, "rb") as file:
+            _check(file)
+            file.seek(0)
+            las = laspy.read(file, closefd=False)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # decoders throw what no Exception is, too
+        raise FileError(f"{str(source)!r}: {error or type(error).__name__}") from error
     if len(las.points) == 0:
-        raise FileError(f"{source}: holds no points")
+        raise FileError(f"{str(source)!r}: holds no points")
     return LasScan(las)
 
 
@@ -142,28 +150,128 @@ def _laspy() -> Any:
 def _named(path: str | os.PathLike[str]) -> Path:
     named = Path(path)
     if named.suffix.lower() not in (".las", ".laz"):
-        raise InputError(f"{named}: the name must end in .las or .laz")
+        raise InputError(f"{str(named)!r}: the name must end in .las or .laz")
     return named
 
 
 def _add(las: Any, name: str, column: Array) -> None:
-    """Add an attribute, or replace one that is not a coordinate."""
+    """Add an attribute, or replace one of any type that is not a coordinate."""
     if name.lower() in ("x", "y", "z"):
         raise InputError(f"the column {name!r} would replace coordinates")
+    if name in las.point_format.extra_dimension_names:
+        las.remove_extra_dim(name)
     if name not in las.point_format.dimension_names:
         las.add_extra_dim(_laspy().ExtraBytesParams(name=name, type=np.float64))
     las[name] = column
 
 
-def _write(las: Any, target: Path) -> None:
-    """Write into a file of its own beside the target, and rename that."""
-    handle, name = tempfile.mkstemp(suffix=target.suffix, dir=target.parent or ".")
-    os.close(handle)
+# Places in the header of a file, and in that of a record.
+_HEADERS = {0: 227, 1: 227, 2: 227, 3: 235, 4: 375}
+_RECORD, _LONG_RECORD = 54, 60
+_VARIABLE_CHUNKS = 2**32 - 1
+
+
+def _check(file: BinaryIO) -> None:
+    """Compare what a file says of itself with its size, before a decoder believes it.
+
+    Source: ASPRS, LAS specification 1.4 - R15 (2019); M. Isenburg, LASzip: lossless
+    compression of LiDAR data (2013).
+    """
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    head = file.read(375)
+    if head[:4] != b"LASF" or len(head) < _HEADERS[0]:
+        raise FileError("is not a LAS file, or ends early")
+    if head[24] != 1 or head[25] not in _HEADERS:
+        raise FileError(f"is LAS {head[24]}.{head[25]}; 1.0 to 1.4 are read")
+    length, points, records, kind, stride, count = struct.unpack_from(
+        "<HIIBHI", head, 94
+    )
+    if not _HEADERS[head[25]] <= length <= points <= size:
+        raise FileError(
+            f"has a header of {length} bytes and points at {points} of {size}"
+        )
+    end = size
+    if head[25] == 4:
+        more, number, long = struct.unpack_from("<QIQ", head, 235)
+        if count not in (0, long):
+            raise FileError(f"counts {count} points and {long}")
+        count = long
+        if number:
+            end = more
+            _check_records(file, more, size, number, "<Q", _LONG_RECORD)
+    laszip = _check_records(file, length, points, records, "<H", _RECORD)
+    if kind & 0xC0 != 0x80:
+        if points + count * stride > end:
+            raise FileError(f"has {end - points} bytes for {count} points of {stride}")
+    else:
+        _check_chunks(file, laszip, points, end, count, stride)
+
+
+def _check_records(
+    file: BinaryIO, at: int, end: int, number: int, length: str, head: int
+) -> bytes:
+    """Walk records of variable length, and return that of LASzip."""
+    laszip = b""
+    for k in range(number):
+        file.seek(at)
+        record = file.read(head)
+        if len(record) < head:
+            raise FileError(f"ends early, in record {k} of {number}")
+        (size,) = struct.unpack_from(length, record, 20)
+        if at + head + size > end:
+            raise FileError(f"ends early, in record {k} of {number}")
+        if (
+            record[2:18].rstrip(b"\0") == b"laszip encoded"
+            and record[18:20] == b"\xbcV"
+        ):
+            laszip = file.read(size)
+        at += head + size
+    return laszip
+
+
+def _check_chunks(
+    file: BinaryIO, laszip: bytes, points: int, end: int, count: int, stride: int
+) -> None:
+    """Compare the table of compressed chunks with the points and the file."""
+    if len(laszip) < 34:
+        raise FileError("is compressed, and no record says how")
+    (chunk,) = struct.unpack_from("<I", laszip, 12)
+    items = len(laszip) // 6 - 5
+    if struct.unpack_from("<H", laszip, 32)[0] != items or 34 + 6 * items != len(
+        laszip
+    ):
+        raise FileError("has a damaged record of its compression")
+    if (
+        sum(struct.unpack_from("<H", laszip, 36 + 6 * k)[0] for k in range(items))
+        != stride
+    ):
+        raise FileError(f"compresses points that have not {stride} bytes")
+    file.seek(points)
+    table = struct.unpack("<q", file.read(8).ljust(8, b"\0"))[0]
+    if table == -1:
+        file.seek(-8, os.SEEK_END)
+        table = struct.unpack("<q", file.read(8))[0]
+    if not points + 8 <= table <= end - 8:
+        raise FileError(f"has its table of chunks at {table}, points end at {end}")
+    file.seek(table)
+    _, chunks = struct.unpack("<II", file.read(8))
+    fits = -(-count // max(chunk, 1)) == chunks or chunk == _VARIABLE_CHUNKS
+    if (
+        not fits
+        or chunks * stride > table - points - 8
+        or (chunks == 0) != (count == 0)
+    ):
+        raise FileError(
+            f"has {chunks} chunks in {table - points} bytes for {count} points"
+        )
     try:
-        las.write(name)
-        with open(name, "rb+") as written:
-            os.fsync(written.fileno())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        import lazrs
+    except ImportError:  # the decoder is laszip
+        return
+    file.seek(points)
+    entries = lazrs.read_chunk_table(file, lazrs.LazVlr(laszip))
+    if sum(n for _, n in entries) != table - points - 8 or (
+        chunk == _VARIABLE_CHUNKS and sum(n for n, _ in entries) != count
+    ):
+        raise FileError("has chunks of other sizes than its table says")

@@ -13,7 +13,6 @@ import html
 import importlib
 import os
 import struct
-import tempfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from . import _influence, _native
+from ._atomic import replacing
 from ._estimator import SCQM
 from ._native import Array
 from ._validation import check_integer
@@ -502,17 +502,6 @@ def _image(row: Array, shape: tuple[int, int], low: float, high: float) -> str:
 
 def _write(path: Path, text: str) -> Path:
     """Write a file that takes the place of an older one only when it is complete."""
-    number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(number, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with replacing(path) as name:
+        name.write_text(text, encoding="utf-8")
     return path

@@ -72,4 +72,49 @@ def test_refused(scan: Path, tmp_path: Path) -> None:
     (tmp_path / "damaged.las").write_bytes(scan.read_bytes()[:300])
     with pytest.raises(FileError):
         read_las(tmp_path / "damaged.las")
+    (tmp_path / "damaged.las").write_bytes(scan.read_bytes() + b"\0")
+    assert len(read_las(tmp_path / "damaged.las").points) == 300
     assert sorted(p.name for p in tmp_path.iterdir()) == ["damaged.las", "scan.las"]
+
+
+def test_damaged_chunks(scan: Path, tmp_path: Path) -> None:
+    """What decoders of .laz would believe is compared with the file."""
+    pytest.importorskip("lazrs", reason="lazrs is optional")
+    path = tmp_path / "scan.laz"
+    read_las(scan).write(path, read_las(scan).points)
+    whole = path.read_bytes()
+    points = int.from_bytes(whole[96:100], "little")
+    table = int.from_bytes(whole[points : points + 8], "little")
+    for at, value in (
+        (247, 2**40),  # points
+        (107, 299),  # points, once more
+        (points, 2**40),  # place of the table
+        (table + 4, 2**31),  # chunks
+        (table + 8, 2**63),  # their sizes
+        (whole.index(b"laszip encoded") + 52 + 12, 7),  # points of a chunk
+    ):
+        damaged = bytearray(whole)
+        size = 4 if at in (107, table + 4) or value == 7 else 8
+        damaged[at : at + size] = value.to_bytes(size, "little")
+        path.write_bytes(damaged)
+        with pytest.raises(FileError, match=r"'.*scan\.laz': .+"):
+            read_las(path)
+
+
+def test_replaced(scan: Path, tmp_path: Path) -> None:
+    """Columns of any type, records, links and modes."""
+    read = read_las(scan)
+    read.las.add_extra_dim(laspy.ExtraBytesParams("error", "u1"))
+    read.las.evlrs = laspy.vlrs.vlrlist.VLRList([laspy.VLR("someone", 7, "", b"more")])
+    target = tmp_path / "target.las"
+    target.write_bytes(b"")
+    target.chmod(0o640)
+    (tmp_path / "link.las").symlink_to("second.las")
+    (tmp_path / "second.las").symlink_to(target)
+    values = np.linspace(0, 1, 300)
+    read.write(tmp_path / "link.las", read.points, columns={"error": values})
+    assert (tmp_path / "link.las").is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    again = read_las(target)
+    np.testing.assert_array_equal(again.las["error"], values)
+    assert again.las.evlrs[0].record_data == b"more"
