@@ -21,13 +21,13 @@ const mutantsPerCase = 250
 
 // TestDrillForeignReaders changes point clouds at random. What is read then is written
 // with other points and columns, and testdata/foreign_judge.py compares both files
-// value by value as plyfile, laspy and pypcd4 read them: either all of them agree, or
+// value by value as plyfile, laspy and (if it is there) pypcd4 read them: either all of them agree, or
 // the file was refused.
 func TestDrillForeignReaders(t *testing.T) {
 	const name = "changed point clouds"
 	python := os.Getenv("SCQM_DRILL_PYTHON")
-	if python == "" || exec.Command(python, "-c", "import plyfile, laspy, pypcd4").Run() != nil {
-		drill.Skip(t, name, "SCQM_DRILL_PYTHON names no Python that can import plyfile, laspy and pypcd4")
+	if python == "" || exec.Command(python, "-c", "import plyfile, laspy").Run() != nil {
+		drill.Skip(t, name, "SCQM_DRILL_PYTHON names no Python that can import plyfile and laspy")
 	}
 	bases := foreignBases(t)
 	drill.Run(t, name, 2, func(c drill.Case) error {

@@ -97,8 +97,10 @@ def las(a: Path, b: Path, odd: Path) -> None:
 
 
 def pcd(a: Path, b: Path, odd: Path) -> None:
-    from pypcd4 import PointCloud
-
+    try:
+        from pypcd4 import PointCloud
+    except ImportError:
+        return
     try:
         x = PointCloud.from_path(a)
     except (ValueError, RuntimeError):  # it has no COUNT 0, data stored, two blanks
