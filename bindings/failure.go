@@ -11,6 +11,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/internal/quote"
 	"github.com/scqm/scqm/models/mean"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/plugins"
@@ -68,7 +69,7 @@ func report(err error) error {
 		text = strings.ReplaceAll(text, mark.Error()+": ", "")
 	}
 	// A text with a zero byte would end there.
-	return reported(kind + ": " + strings.ReplaceAll(text, "\x00", `\0`))
+	return reported(kind + ": " + quote.Escape(text))
 }
 
 func kindOf(err error) string {

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/scqm/scqm/plugins/internal/quote"
+	"github.com/scqm/scqm/internal/quote"
 )
 
 // maxTextBytes bounds the texts of a description.

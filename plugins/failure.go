@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/scqm/scqm/plugins/internal/quote"
+	"github.com/scqm/scqm/internal/quote"
 )
 
 // clockSlack is how much before the deadline the plugin, which is told it, may

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/scqm/scqm/plugins/internal/quote"
+	"github.com/scqm/scqm/internal/quote"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scqm/scqm/plugins/internal/quote"
+	"github.com/scqm/scqm/internal/quote"
 )
 
 // maxSchemaBytes bounds the schema of a plugin and the parameters sent to it.

@@ -19,10 +19,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/scqm/scqm/internal/quote"
 	"github.com/scqm/scqm/plugins/internal/executable"
 	"github.com/scqm/scqm/plugins/internal/process"
 	"github.com/scqm/scqm/plugins/internal/protocol"
-	"github.com/scqm/scqm/plugins/internal/quote"
 )
 
 // start brings the plugin up. What it leaves behind where it fails is cleared

@@ -177,4 +177,9 @@ func TestNamesWithLineBreaksStayOnOneLine(t *testing.T) {
 	assert.NotContains(t, r.stderr, "\x1b")
 	r = execute("fit", "data.csv", "--output=no\nsuch/model.npz")
 	assert.Contains(t, r.stderr, `"no\nsuch/model.npz": there is no directory`)
+	r = execute("fit", "x\u202ezpn.npz:key")
+	assert.Contains(t, r.stderr, `x\u202ezpn.npz`)
+	p := newPlace(t)
+	out := succeed(t, "mean", p.matrix("x\u2066.npy", torus(30, 0)), "-o", p.path("m\u202e.npy"))
+	assert.Contains(t, out, `m\u202e.npy"`)
 }

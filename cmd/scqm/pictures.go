@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/quote"
 )
 
 // writePicture writes a PNG file and says so.
@@ -18,7 +19,7 @@ func writePicture(stdout io.Writer, path string, img image.Image) error {
 func writeNamed(stdout io.Writer, path string, write func(io.Writer) error) error {
 	err := dataset.WriteFileAtomic(path, write)
 	if err == nil {
-		_, err = fmt.Fprintln(stdout, "wrote", path)
+		_, err = fmt.Fprintln(stdout, "wrote", quote.Marks(path))
 	}
 	return err
 }

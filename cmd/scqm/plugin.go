@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/framework/frameworktest"
+	"github.com/scqm/scqm/internal/quote"
 	"github.com/scqm/scqm/plugins"
 )
 
@@ -54,7 +55,7 @@ func pluginListCommand() *cobra.Command {
 				return cli.PrintJSON(cmd.OutOrStdout(), list)
 			}
 			if len(list) == 0 {
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "no plugins in %s\n", strings.Join(plugins.Folders(), ", "))
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "no plugins in %s\n", quote.Marks(strings.Join(plugins.Folders(), ", ")))
 				return err
 			}
 			rows := [][]string{{"NAME", "STATE", "FILE"}}
@@ -186,7 +187,7 @@ name with a program in Go. Then change the formula to your own.`,
 			if err != nil {
 				return options.InPlace(err, "")
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n%s\n", strings.Join(made.Files, ", "), made.Next)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n%s\n", quote.Marks(strings.Join(made.Files, ", ")), made.Next)
 			return err
 		},
 	}

@@ -61,20 +61,24 @@ func resolveTarget(path string) (target, error) {
 	return t, nil
 }
 
-// followLinks also follows a link to a file that is not there yet.
+// followLinks also follows links, one to another, to a file that is not there yet.
 func followLinks(path string) string {
-	if existing, err := filepath.EvalSymlinks(path); err == nil {
-		return existing
+	const most = 40
+	for range most {
+		if existing, err := filepath.EvalSymlinks(path); err == nil {
+			return existing
+		}
+		link, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(link) {
+			dir, _ := filepath.Split(path)
+			link = dir + link
+		}
+		path = link
 	}
-	link, err := os.Readlink(path)
-	if err != nil {
-		return path
-	}
-	if filepath.IsAbs(link) {
-		return link
-	}
-	dir, _ := filepath.Split(path)
-	return dir + link
+	return path
 }
 
 func (t target) replace(write func(w io.Writer) error) (err error) {

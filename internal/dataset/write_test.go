@@ -134,8 +134,12 @@ func TestWriteFileAtomicFollowsLinks(t *testing.T) {
 	relative := filepath.Join(dir, "relative")
 	require.NoError(t, os.Symlink("beside", relative))
 	require.NoError(t, WriteFileAtomic(relative, put("x")))
-	assert.Equal(t, []string{"beside", "link", "relative"}, names(t, dir))
-	assert.Equal(t, []string{"real"}, names(t, other))
+	chain := filepath.Join(dir, "chain") // of links, to nothing
+	require.NoError(t, os.Symlink("further", chain))
+	require.NoError(t, os.Symlink(filepath.Join(other, "end"), filepath.Join(dir, "further")))
+	require.NoError(t, WriteFileAtomic(chain, put("y")))
+	assert.Equal(t, []string{"beside", "chain", "further", "link", "relative"}, names(t, dir))
+	assert.Equal(t, []string{"end", "real"}, names(t, other))
 }
 
 // Whatever goes wrong, the old file stays and nothing else appears.

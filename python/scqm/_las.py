@@ -165,12 +165,6 @@ def _add(las: Any, name: str, column: Array) -> None:
     las[name] = column
 
 
-# Places in the header of a file, and in that of a record.
-_HEADERS = {0: 227, 1: 227, 2: 227, 3: 235, 4: 375}
-_RECORD, _LONG_RECORD = 54, 60
-_VARIABLE_CHUNKS = 2**32 - 1
-
-
 def _check(file: BinaryIO) -> None:
     """Compare what a file says of itself with its size, before a decoder believes it.
 
@@ -179,99 +173,54 @@ def _check(file: BinaryIO) -> None:
     """
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    head = file.read(375)
-    if head[:4] != b"LASF" or len(head) < _HEADERS[0]:
-        raise FileError("is not a LAS file, or ends early")
-    if head[24] != 1 or head[25] not in _HEADERS:
-        raise FileError(f"is LAS {head[24]}.{head[25]}; 1.0 to 1.4 are read")
-    length, points, records, kind, stride, count = struct.unpack_from(
-        "<HIIBHI", head, 94
-    )
-    if not _HEADERS[head[25]] <= length <= points <= size:
-        raise FileError(
-            f"has a header of {length} bytes and points at {points} of {size}"
-        )
-    end = size
-    if head[25] == 4:
-        more, number, long = struct.unpack_from("<QIQ", head, 235)
-        if count not in (0, long):
-            raise FileError(f"counts {count} points and {long}")
-        count = long
-        if number:
-            end = more
-            _check_records(file, more, size, number, "<Q", _LONG_RECORD)
-    laszip = _check_records(file, length, points, records, "<H", _RECORD)
-    if kind & 0xC0 != 0x80:
-        if points + count * stride > end:
-            raise FileError(f"has {end - points} bytes for {count} points of {stride}")
-    else:
+    head = file.read(375).ljust(375, b"\0")
+    points, records = struct.unpack_from("<II", head, 96)
+    begin, more = struct.unpack_from("<QI", head, 235) if head[25] == 4 else (size, 0)
+    if points + 60 * more > size or 54 * records > points:
+        raise FileError(f"has {size} bytes, too few for what its header counts")
+    end = begin if more else size
+    file.seek(0)
+    header = _laspy().LasHeader.read_from(file)
+    count, stride = header.point_count, header.point_format.size
+    (short,) = struct.unpack_from("<I", head, 107)
+    if short not in (0, count):
+        raise FileError(f"counts {count} points and {short}")
+    if header.are_points_compressed:
+        laszip = header.vlrs.get("LasZipVlr")[0].record_data
         _check_chunks(file, laszip, points, end, count, stride)
-
-
-def _check_records(
-    file: BinaryIO, at: int, end: int, number: int, length: str, head: int
-) -> bytes:
-    """Walk records of variable length, and return that of LASzip."""
-    laszip = b""
-    for k in range(number):
-        file.seek(at)
-        record = file.read(head)
-        if len(record) < head:
-            raise FileError(f"ends early, in record {k} of {number}")
-        (size,) = struct.unpack_from(length, record, 20)
-        if at + head + size > end:
-            raise FileError(f"ends early, in record {k} of {number}")
-        if (
-            record[2:18].rstrip(b"\0") == b"laszip encoded"
-            and record[18:20] == b"\xbcV"
-        ):
-            laszip = file.read(size)
-        at += head + size
-    return laszip
+    elif points + count * stride > end:
+        raise FileError(f"has {end - points} bytes for {count} points of {stride}")
 
 
 def _check_chunks(
     file: BinaryIO, laszip: bytes, points: int, end: int, count: int, stride: int
 ) -> None:
     """Compare the table of compressed chunks with the points and the file."""
-    if len(laszip) < 34:
-        raise FileError("is compressed, and no record says how")
     (chunk,) = struct.unpack_from("<I", laszip, 12)
-    items = len(laszip) // 6 - 5
-    if struct.unpack_from("<H", laszip, 32)[0] != items or 34 + 6 * items != len(
-        laszip
-    ):
-        raise FileError("has a damaged record of its compression")
-    if (
-        sum(struct.unpack_from("<H", laszip, 36 + 6 * k)[0] for k in range(items))
-        != stride
-    ):
+    (items,) = struct.unpack_from("<H", laszip, 32)
+    sizes = [struct.unpack_from("<H", laszip, 36 + 6 * k)[0] for k in range(items)]
+    if sum(sizes) != stride:
         raise FileError(f"compresses points that have not {stride} bytes")
     file.seek(points)
-    table = struct.unpack("<q", file.read(8).ljust(8, b"\0"))[0]
+    (table,) = struct.unpack("<q", file.read(8))
     if table == -1:
         file.seek(-8, os.SEEK_END)
-        table = struct.unpack("<q", file.read(8))[0]
-    if not points + 8 <= table <= end - 8:
+        (table,) = struct.unpack("<q", file.read(8))
+    room = table - points - 8
+    if not 0 <= room <= end - points - 16:
         raise FileError(f"has its table of chunks at {table}, points end at {end}")
     file.seek(table)
     _, chunks = struct.unpack("<II", file.read(8))
-    fits = -(-count // max(chunk, 1)) == chunks or chunk == _VARIABLE_CHUNKS
-    if (
-        not fits
-        or chunks * stride > table - points - 8
-        or (chunks == 0) != (count == 0)
-    ):
-        raise FileError(
-            f"has {chunks} chunks in {table - points} bytes for {count} points"
-        )
+    variable = chunk == 2**32 - 1
+    fits = variable or chunks == -(-count // max(chunk, 1))
+    if not fits or not min(count, 1) * stride <= chunks * stride <= room:
+        raise FileError(f"has {chunks} chunks in {room} bytes for {count} points")
     try:
         import lazrs
     except ImportError:  # the decoder is laszip
         return
     file.seek(points)
     entries = lazrs.read_chunk_table(file, lazrs.LazVlr(laszip))
-    if sum(n for _, n in entries) != table - points - 8 or (
-        chunk == _VARIABLE_CHUNKS and sum(n for n, _ in entries) != count
-    ):
+    held, taken = (sum(column) for column in zip(*entries, strict=True))
+    if taken != room or (variable and held != count):
         raise FileError("has chunks of other sizes than its table says")

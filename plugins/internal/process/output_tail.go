@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/scqm/scqm/plugins/internal/quote"
+	"github.com/scqm/scqm/internal/quote"
 )
 
 // tailBytes is how much of the end of a plugin's output is kept.

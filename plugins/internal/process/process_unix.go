@@ -20,9 +20,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/scqm/scqm/internal/quote"
 	"github.com/scqm/scqm/plugins/internal/executable"
 	"github.com/scqm/scqm/plugins/internal/guard"
-	"github.com/scqm/scqm/plugins/internal/quote"
 )
 
 // tokenKey names the variable of the environment by which the offspring of a

@@ -8,16 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
 	"github.com/scqm/scqm/internal/experiments"
+	"github.com/scqm/scqm/internal/quote"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -84,7 +83,7 @@ func OneLine(cmd *cobra.Command, err error, args ...string) string {
 		text = strings.TrimSuffix(text, ": "+mark.Error())
 		text = strings.ReplaceAll(text, mark.Error()+": ", "")
 	}
-	return command + strings.ReplaceAll(text, context.Canceled.Error(), "interrupted")
+	return command + quote.Escape(strings.ReplaceAll(text, context.Canceled.Error(), "interrupted"))
 }
 
 // quoteArguments quotes arguments with characters that would break the line, or
@@ -94,8 +93,8 @@ func quoteArguments(text string, args []string) string {
 		if _, value, set := strings.Cut(arg, "="); set && strings.HasPrefix(arg, "-") {
 			arg = value
 		}
-		if strings.ContainsFunc(arg, unicode.IsControl) {
-			text = strings.ReplaceAll(text, arg, strconv.Quote(arg))
+		if shown := quote.Marks(arg); shown != arg {
+			text = strings.ReplaceAll(text, arg, shown)
 		}
 	}
 	return text
@@ -104,5 +103,5 @@ func quoteArguments(text string, args []string) string {
 // Warn prints one line on stderr: the command and what is wrong with its result.
 func Warn(cmd *cobra.Command, text string) {
 	text, _, _ = strings.Cut(text, "\n")
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", strings.ReplaceAll(cmd.CommandPath(), " ", ": "), text)
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", strings.ReplaceAll(cmd.CommandPath(), " ", ": "), quote.Escape(text))
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/scqm/scqm/internal/quote"
 )
 
 // PrintJSON prints one value. Numbers that JSON does not have are an error.
@@ -15,12 +17,19 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// PrintTable aligns the cells of rows in columns.
+// PrintTable aligns the cells of rows in columns. Cells with characters that are not to
+// be shown are quoted.
 func PrintTable(w io.Writer, rows [][]string) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		io.WriteString(t, strings.Join(row, "\t")+"\n")
+		for k, cell := range row {
+			if k > 0 {
+				io.WriteString(t, "\t")
+			}
+			io.WriteString(t, quote.Marks(cell))
+		}
+		io.WriteString(t, "\n")
 	}
 	t.Flush()
 	_, err := io.WriteString(w, text.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/internal/quote"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -43,7 +44,7 @@ func (f *Checkpoint) Check(cmd *cobra.Command) error {
 		return fmt.Errorf("--checkpoint: %w", err)
 	}
 	if !f.file.Locked() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "scqm: %s: --checkpoint: %s: there are no locks in this file system; see to it that no other fit uses the file\n", cmd.Name(), f.path)
+		fmt.Fprintf(cmd.ErrOrStderr(), "scqm: %s: --checkpoint: %s: there are no locks in this file system; see to it that no other fit uses the file\n", cmd.Name(), quote.Marks(f.path))
 	}
 	if f.file.Stored() && !f.resume {
 		return cli.Usagef("--checkpoint: %s exists; add --resume to go on with it, or remove it", f.path)
