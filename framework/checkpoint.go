@@ -62,6 +62,7 @@ type storedRun struct {
 	Best        float64
 	BestPoint   Point
 	Gradients   gradients
+	StateOf     string // its type
 	State       []byte
 	Problem     []byte // of a Stateful
 	Ended       ending
@@ -126,7 +127,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 		Iteration: r.iteration, Slow: r.slow, Examined: r.examined, RelocateDue: r.relocateDue,
 		Counts: r.evaluator.counts, Part: r.evaluator.counts.part,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
-		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, State: state.Bytes(), Problem: learned, Ended: ended, Successors: r.successors,
+		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, StateOf: fmt.Sprintf("%T", r.state), State: state.Bytes(), Problem: learned, Ended: ended, Successors: r.successors,
 	}
 	return writeFrame(w, func(w io.Writer) error { return gob.NewEncoder(w).Encode(run) })
 }
@@ -173,6 +174,9 @@ func (r *run) restoreRun(solver restorer, stored io.Reader) error {
 		return err
 	}
 	state := solver.NewState()
+	if want := fmt.Sprintf("%T", state); s.StateOf != want {
+		return fmt.Errorf("has the state %s; solver %s has %s", s.StateOf, s.Solver, want)
+	}
 	if err := decode(s.State, state); err != nil {
 		return err
 	}

@@ -93,7 +93,8 @@ func TestStoredRunsAreChecked(t *testing.T) {
 		"other data": resume(good, solvers.RGD{}, "another", c.New(), c.Start),
 		"blocks":     resume(good, solvers.RGD{}, c.Name, &bowl{}, corner),
 		"solver":     resume(good, renamed{}, c.Name, c.New(), c.Start),
-		"stored":     resume(good, unstorable{solvers.RGD{}}, c.Name, c.New(), c.Start),
+		"has the state *solvers.RGDState; solver " + solvers.RGD{}.Name() + " has *solvers.ConjugateGradientState": resume(good, disguised{}, c.Name, c.New(), c.Start),
+		"stored": resume(good, unstorable{solvers.RGD{}}, c.Name, c.New(), c.Start),
 	} {
 		require.ErrorIs(t, err, framework.ErrInvalid, reason)
 		assert.ErrorContains(t, err, reason)
@@ -106,6 +107,10 @@ func TestStoredRunsAreChecked(t *testing.T) {
 type renamed struct{ solvers.RGD }
 
 func (renamed) Name() string { return "another solver" }
+
+type disguised struct{ solvers.ConjugateGradient }
+
+func (disguised) Name() string { return solvers.RGD{}.Name() }
 
 type unstorable struct{ framework.Solver }
 

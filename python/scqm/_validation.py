@@ -119,5 +119,6 @@ def check_threads(value: Any) -> int:
     """Return the number of threads; 0 stands for all processors."""
     if value is not None:
         return check_integer("n_threads", value, 1)
-    setting = os.environ.get("OMP_NUM_THREADS", "")
+    # A list is for nested regions, as OpenMP reads it: the first is the outermost.
+    setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     return int(setting) if setting.isdecimal() else 0
