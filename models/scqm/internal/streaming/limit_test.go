@@ -9,22 +9,19 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The time limit holds once a cost is known, but for one pass after it, and then leaves a tenth of it.
+// The time limit holds once a cost is known, and leaves a tenth of it for what is told of a result.
 func TestTimeOfReads(t *testing.T) {
-	deadline := func(k *timed, pass bool) time.Time {
-		ctx, cancel := k.within(context.Background(), pass)
+	deadline := func(k *timed) time.Time {
+		ctx, cancel := k.within(context.Background())
 		defer cancel()
 		at, _ := ctx.Deadline()
 		return at
 	}
 	within, after := framework.Options{TimeLimit: time.Hour}.Begun(), framework.Options{TimeLimit: time.Hour, Begin: time.Now().Add(-2 * time.Hour)}
-	assert.Zero(t, deadline(&timed{}, true), "no limit")
-	assert.Zero(t, deadline(&timed{limits: within}, true), "no cost yet")
-	assert.Equal(t, within.Begin.Add(time.Hour), deadline(&timed{limits: within, costed: true}, true))
-	late := &timed{limits: after, costed: true}
-	assert.Equal(t, after.Begin.Add(66*time.Minute), deadline(late, false), "nearest points are not read to the end")
-	assert.Zero(t, deadline(late, true))
-	assert.Equal(t, after.Begin.Add(66*time.Minute), deadline(late, true))
-	short := &timed{limits: framework.Options{TimeLimit: time.Second, Begin: after.Begin}, costed: true, last: true}
-	assert.Equal(t, after.Begin.Add(2*time.Second), deadline(short, true))
+	assert.Zero(t, deadline(&timed{}), "no limit")
+	assert.Zero(t, deadline(&timed{limits: within}), "no cost yet")
+	assert.Equal(t, within.Begin.Add(time.Hour), deadline(&timed{limits: within, costed: true}))
+	assert.Equal(t, after.Begin.Add(66*time.Minute), deadline(&timed{limits: after, costed: true}))
+	short := &timed{limits: framework.Options{TimeLimit: time.Second, Begin: after.Begin}, costed: true}
+	assert.Equal(t, after.Begin.Add(2*time.Second), deadline(short))
 }

@@ -124,7 +124,7 @@ func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
 	if p.summed += blocks.Count(p.n); r.Chosen != nil {
 		p.summed += len(r.Chosen) - blocks.Count(p.n)
 	}
-	ctx, cancel := p.timed.within(p.ctx, !p.placed)
+	ctx, cancel := p.timed.within(p.ctx)
 	defer cancel()
 	partial, err := p.engine.Sum(ctx, r)
 	if err != nil {
@@ -187,7 +187,7 @@ func (p *Problem) find(x framework.Point, second bool) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	p.timed.costed = true
+	p.timed.costed = p.timed.costed || p.sample == nil
 	k := found{hash: hash, first: r.FirstOrder(sums, sample)}
 	if second {
 		k.second = r.SecondOrder(sums)
@@ -232,7 +232,7 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.timed.costed = true
+	p.timed.costed = p.timed.costed || p.sample == nil
 	m := p.load(x, sums)
 	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), p.outer.Solve(next, m, p.Regularizer)
 }

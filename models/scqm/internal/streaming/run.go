@@ -46,16 +46,22 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	return r, failure
 }
 
-// judgeInTime judges a run at projected rows if the time limit allows, else at those of a pass.
+// judgeInTime judges a run at projected rows if the time limit allows, else at those of a pass, else not.
 func (p *Problem) judgeInTime(r *Run, tolerance float64) error {
+	late := func(err error, why string) bool {
+		if !errors.Is(err, context.DeadlineExceeded) || p.ctx.Err() != nil {
+			return false
+		}
+		r.Result.Status = framework.TimeLimit
+		r.Result.Message = fmt.Sprintf("stopped at the time limit of %v; first-order residual %.2g with rows where passes place them; there was no time to %s", p.timed.limits.TimeLimit, slices.Max(r.Result.Stationarity), why)
+		return true
+	}
 	project := rowloss.StructureOf(p.loss) != rowloss.StructureRadial
 	err := p.judge(r, tolerance, project)
-	if !project || !errors.Is(err, context.DeadlineExceeded) || p.ctx.Err() != nil {
-		return err
+	if project && late(err, "find the nearest points") {
+		err = p.judge(r, tolerance, false)
 	}
-	r.Result.Status = framework.TimeLimit
-	r.Result.Message = fmt.Sprintf("stopped at the time limit of %v; first-order residual %.2g with rows where passes place them; there was no time to find the nearest points", p.timed.limits.TimeLimit, slices.Max(r.Result.Stationarity))
-	if err = p.judge(r, tolerance, false); errors.Is(err, context.DeadlineExceeded) && p.ctx.Err() == nil {
+	if late(err, "judge it") {
 		return nil // keeps the values of the run
 	}
 	return err
