@@ -68,7 +68,6 @@ func report(err error) error {
 		text = strings.TrimSuffix(text, ": "+mark.Error())
 		text = strings.ReplaceAll(text, mark.Error()+": ", "")
 	}
-	// A text with a zero byte would end there.
 	return reported(kind + ": " + quote.Escape(text))
 }
 

@@ -20,7 +20,7 @@ func TestFilesOfOthers(t *testing.T) {
 		"more_values.ply":   "more_values.ply: vertex 0: 6 values, expected 3",
 		"decimal_comma.xyz": "decimal_comma.xyz:1: a comma beside blanks is a decimal comma",
 		"cr_only.xyz":       "lines that end in CR alone",
-		"hash_na.csv":       `hash_na.csv:42:1: "#N/A" (missing): fill it in, leave out its row, or ignore what is missing (--missing ignore)`,
+		"hash_na.csv":       `hash_na.csv:42:1: "#N/A" is no number (missing): fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore)`,
 		"thousands.csv":     `thousands.csv:2:1: "9,366.89" is not a number; leave out the separator of thousands`,
 	} {
 		r := execute("denoise", filepath.Join("testdata", "clouds", name), "-o", filepath.Join(t.TempDir(), "o.npy"))

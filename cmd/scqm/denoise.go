@@ -168,10 +168,10 @@ type table struct {
 	cloud *dataset.PointCloud
 }
 
-// rows are those of a table. In point clouds that were read missing ones are possible.
-func (f *denoiseFlags) rows(t table) scqm.Data {
+// data are its rows, of which those that were read may be missing.
+func (t table) data() scqm.Data {
 	x := cli.RowsOf(t.Matrix)
-	x.Missing = f.data.Missing || t.cloud != nil
+	x.Missing = true
 	return x
 }
 
@@ -190,7 +190,7 @@ func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Se
 	if err != nil {
 		return err
 	}
-	rows := f.rows(x)
+	rows := x.data()
 	if err := f.addWeights(cmd, &rows); err != nil {
 		return err
 	}
@@ -377,7 +377,7 @@ func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x scqm.Data
 		return nil, nil, err
 	}
 	o.Progress, o.Surface = denoising, f.describes(y)
-	r, err := d.Denoise(cmd.Context(), f.rows(y), o)
+	r, err := d.Denoise(cmd.Context(), y.data(), o)
 	return d, r, err
 }
 

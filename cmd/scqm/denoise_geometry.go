@@ -104,7 +104,7 @@ func (f *denoiseFlags) describe(cmd *cobra.Command, d *denoise.Denoiser, y table
 		s.limit, _ = strconv.ParseFloat(g.drop, 64)
 	}
 	var err error
-	if s.Geometry, err = d.Geometry(cmd.Context(), f.rows(y), r, side, denoise.Options{Threads: f.threads}); err != nil {
+	if s.Geometry, err = d.Geometry(cmd.Context(), y.data(), r, side, denoise.Options{Threads: f.threads}); err != nil {
 		return nil, err
 	}
 	s.keepNormals(side.Like, y.Cols)

@@ -166,7 +166,7 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	}
 	rows := [][]string{
 		{"method", fmt.Sprintf("%s, d = %d, %d neighbours%s, ridge %.3g", method, s.Latent, s.Neighbors, gridEnds[s.GridEnd], s.Ridge)},
-		{"rows", fmt.Sprintf("%d of %d columns, by %d; %d extrapolated, %d of them unchanged", s.Rows, s.D, s.N, s.Extrapolated, s.Unchanged)},
+		{"rows", fmt.Sprintf("%d of %d columns, by %d; %d extrapolated, %d unchanged", s.Rows, s.D, s.N, s.Extrapolated, s.Unchanged)},
 		{"moved", fmt.Sprintf("%.4g in the middle; noise about %.4g in each direction", s.Residual, s.Noise)},
 		{"work", fmt.Sprintf("%.3g s", s.Seconds)},
 		{"saved to", f.output},

@@ -63,12 +63,13 @@ var grouped = regexp.MustCompile(`^[+-]?\d{1,3}(?:([,.'’ _\x{a0}\x{202f}])\d{3
 // cellFault explains why a field is not a number.
 func cellFault(s string, c cell) error {
 	s = strings.TrimSpace(s)
-	v, _ := strconv.ParseFloat(s, 64)
 	switch {
 	case c == missing:
-		return errMissing("the cell is empty")
+		return inputErrorf(ErrNonFinite, "the cell is empty (missing): %s", missingRemedy)
+	case c == special && isInfinite(s):
+		return inputErrorf(ErrNonFinite, "%s is not a finite number: correct it or leave out its row", shortQuote(s))
 	case c == special:
-		return errNonFinite(shortQuote(s), v)
+		return inputErrorf(ErrNonFinite, "%s is no number (missing): %s", shortQuote(s), missingRemedy)
 	}
 	remedy := "leave out its row or its column"
 	groups := grouped.FindStringSubmatch(s)
@@ -87,17 +88,11 @@ func cellFault(s string, c cell) error {
 	return inputErrorf(ErrFormat, "%s is not a number; %s", shortQuote(s), remedy)
 }
 
-// errMissing says what to do where a value is missing. Package rows says the same of
-// values in memory.
-func errMissing(what string) error {
-	return inputErrorf(ErrNonFinite, "%s: fill it in, leave out its row, or ignore what is missing (--missing ignore)", what)
+// isInfinite tells infinities from words for what is missing.
+func isInfinite(s string) bool {
+	v, _ := parseCell(s)
+	return math.IsInf(v, 0)
 }
 
-// errNonFinite is errMissing for NaN and words that stand for it. Infinities are refused
-// in any case.
-func errNonFinite(what string, v float64) error {
-	if math.IsInf(v, 0) {
-		return inputErrorf(ErrNonFinite, "%s (not a finite number): correct it, or leave out its row", what)
-	}
-	return errMissing(what + " (missing)")
-}
+// missingRemedy is what errors about missing entries say can be done; models/rows says the same.
+const missingRemedy = `fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore)`

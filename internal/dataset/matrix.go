@@ -1,9 +1,6 @@
 package dataset
 
-import (
-	"fmt"
-	"math"
-)
+import "math"
 
 // Matrix is Rows rows of Cols values each, row-major in Data. Names holds the
 // column names when the source had a header, else nil.
@@ -51,7 +48,9 @@ func (m *Matrix) checkFinite(origin []int, missing bool) error {
 			if origin != nil {
 				column = origin[column]
 			}
-			return errNonFinite(fmt.Sprintf("row %d, column %d is %v", i/m.Cols, column, v), v)
+			return inputErrorf(ErrNonFinite,
+				"row %d, column %d is %v (rows and columns count from 0); remove the row or fill in the value",
+				i/m.Cols, column, v)
 		}
 	}
 	return nil

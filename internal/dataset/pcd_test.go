@@ -146,7 +146,7 @@ func TestPCDErrors(t *testing.T) {
 		{strings.NewReplacer("WIDTH 3\n", "", "POINTS 3\n", "").Replace(asciiPCD), "neither POINTS nor WIDTH"},
 		{strings.NewReplacer("WIDTH 3", "WIDTH 0", "POINTS 3", "POINTS 0").Replace(asciiPCD), "no points"},
 		{change("1 2 3.5", "1 2 x"), "point 0 (counting from 0), z: \"x\" is not a number"},
-		{change("1 2 3.5", "1 nan 3.5"), "point 0 (counting from 0), y: NaN"},
+		{change("1 2 3.5", "1 nan 3.5"), "point 0 (counting from 0), y: \"NaN\" is no number (missing)"},
 		{change("255 2 -8 0 1 0", "255 2 -8 0 1"), "point 1 (counting from 0), normal_z: 8 values, expected more"},
 		{change("255 2 -8 0 1 0", "255 2 -8 0 1 0 7"), "point 1: 10 values, expected 9"},
 		{change("255 2", "-255 2"), "rgb"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -138,7 +139,7 @@ func (c *PointCloud) take(body []byte, count int, name string) (rest []byte, err
 			cell := cells[at[k]]
 			v := c.value(c.fields[at[k]], body[begin+cell[0]:begin+cell[1]])
 			if point[k] = v; v-v != 0 && !c.gaps {
-				wrong, err = at[k], errNonFinite(fmt.Sprint(v), v)
+				wrong, err = at[k], cellFault(strconv.FormatFloat(v, 'g', -1, 64), special)
 			}
 		}
 		if err != nil {
