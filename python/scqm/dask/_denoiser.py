@@ -8,6 +8,7 @@ of its own, and one task denoises the rows in it.
 from __future__ import annotations
 
 import copy
+import uuid
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -28,14 +29,13 @@ from .._native import Array, address, call, contiguous
 from .._rows import check_components
 from ..exceptions import InputError
 from ._client import array_of, find_client, is_frame, with_sizes
+from ._tiles import TOLD, Tile, opened, sealed
 
 # Rows that cells are made for, rows of a cell, and what no cell has.
 SAMPLE, CELL_ROWS, WHOLE = 65536, 65536, 1 << 40
 
 # Rows with their weights.
 Piece = tuple[Array, Array | None]
-# What became of rows, and a report on them.
-Moved = tuple[Array, Array]
 
 
 # scikit-learn has no types, which is what mypy minds.
@@ -271,14 +271,18 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         done = self._cells.denoise(client.compute(_checked_chunks(X, None)))
         wait(done)
         sizes = [int(size) for size in X.chunks[0]]
+        judged = [
+            dask.delayed(opened)(tile, self._cells.fit, _task(k), (size, D))
+            for k, (tile, size) in enumerate(zip(done, sizes, strict=True))
+        ]
         rows, about = (
             da.concatenate(
                 [
-                    da.from_delayed(dask.delayed(d)[part], (size, width), np.float64)
-                    for d, size in zip(done, sizes, strict=True)
+                    da.from_delayed(pair[part], (size, width), np.float64)
+                    for pair, size in zip(judged, sizes, strict=True)
                 ]
             )
-            for part, width in ((0, D), (1, 6))
+            for part, width in ((0, D), (1, TOLD))
         )
         report = DenoiseReport(
             residual=about[:, 0],
@@ -315,6 +319,7 @@ class _Cells:
         self.cells = cells
         self.rows: list[Any] = []
         self.model: Any = None  # of all rows
+        self.fit = uuid.uuid4().hex
 
     def submit(self, function: Any, *args: Any, **options: Any) -> Any:
         return self.client.submit(function, *args, pure=False, **options)
@@ -352,17 +357,29 @@ class _Cells:
             there = next(iter(self.client.who_has(self.model).values()))
             return [
                 self.submit(
-                    _moved, self.model, p, workers=there, allow_other_workers=True
+                    _moved,
+                    self.model,
+                    p,
+                    self.fit,
+                    _task(k),
+                    workers=there,
+                    allow_other_workers=True,
                 )
-                for p in pieces
+                for k, p in enumerate(pieces)
             ]
+        cut = self.cut(pieces, False)
         moved = [
-            self.submit(_moved_cell, self.alone, rows, part)
-            for rows, part in zip(self.rows, self.cut(pieces, False), strict=True)
+            self.submit(_moved_cell, self.alone, rows, part, self.fit, cell)
+            for cell, (rows, part) in enumerate(zip(self.rows, cut, strict=True))
         ]
         return [
             self.submit(
-                _put_together, p, self.cells, [self.submit(_part, m, k) for m in moved]
+                _put_together,
+                p,
+                self.cells,
+                [self.submit(_part, m, k) for m in moved],
+                self.fit,
+                k,
             )
             for k, p in enumerate(pieces)
         ]
@@ -439,10 +456,19 @@ def _attributes(model: InMemory) -> dict[str, Any]:
     return {name: getattr(model, name) for name in names}
 
 
-def _moved(model: InMemory, piece: Piece) -> Moved:
+def _task(piece: int, cell: int | None = None) -> str:
+    """Name what is asked for: the rows of a piece, or those of them in a cell."""
+    return f"piece {piece}" if cell is None else f"piece {piece}, cell {cell}"
+
+
+def _moved(model: InMemory, piece: Piece, fit: str, task: str) -> Tile:
     """Denoise the rows of a piece."""
+    return sealed(fit, task, *_denoised(model, piece))
+
+
+def _denoised(model: InMemory, piece: Piece) -> tuple[Array, Array]:
     if len(piece[0]) == 0:
-        return piece[0], np.empty((0, 6))
+        return piece[0], np.empty((0, TOLD))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rows, told = model.denoise(piece[0])
@@ -450,25 +476,35 @@ def _moved(model: InMemory, piece: Piece) -> Moved:
     return rows, np.column_stack([*columns, told.extrapolated, told.unchanged])
 
 
-def _moved_cell(alone: InMemory, around: Piece, pieces: Sequence[Piece]) -> list[Moved]:
+def _moved_cell(
+    alone: InMemory, around: Piece, pieces: Sequence[Piece], fit: str, cell: int
+) -> list[Tile]:
     """Fit to the rows of a cell and denoise pieces."""
     sizes = [len(rows) for rows, _ in pieces]
-    if not any(sizes):
-        return [(rows, np.empty((0, 6))) for rows, _ in pieces]
-    rows, about = _moved(_fitted(alone, [around]), _joined(pieces))
+    if any(sizes):
+        rows, about = _denoised(_fitted(alone, [around]), _joined(pieces))
+    else:
+        rows, about = _joined(pieces)[0], np.empty((0, TOLD))
     ends = np.cumsum(sizes)[:-1]
-    return list(zip(np.split(rows, ends), np.split(about, ends), strict=True))
+    parts = zip(np.split(rows, ends), np.split(about, ends), strict=True)
+    return [sealed(fit, _task(k, cell), *part) for k, part in enumerate(parts)]
 
 
 def _put_together(
-    piece: Piece, cells: list[dict[str, Any]], moved: Sequence[Moved]
-) -> Moved:
+    piece: Piece, cells: list[dict[str, Any]], moved: Sequence[Any], fit: str, k: int
+) -> Tile:
     """Return what became of a piece whose rows were in cells."""
-    out, about = np.empty(piece[0].shape), np.empty((len(piece[0]), 6))
-    for cell, (rows, told) in zip(cells, moved, strict=True):
+    n, D = piece[0].shape
+    out, about = piece[0].copy(), np.zeros((n, TOLD))
+    about[:, 5] = 1  # rows with missing entries are in no cell
+    seen = np.isnan(out).any(axis=1).astype(int)
+    for number, (cell, tile) in enumerate(zip(cells, moved, strict=True)):
         at = _within(piece[0], cell, 0.0)
-        out[at], about[at] = rows, told
-    return out, about
+        out[at], about[at] = opened(tile, fit, _task(k, number), (len(at), D))
+        seen[at] += 1
+    if (seen != 1).any():
+        raise InputError(f"cells have not each row of {_task(k)} once")
+    return sealed(fit, _task(k), out, about)
 
 
 def _checked_chunks(X: da.Array, sample_weight: Any) -> list[Any]:
