@@ -274,11 +274,7 @@ func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings,
 }
 
 func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
-	if f.output != "-" && dataset.IsPointCloud(f.output) {
-		if err := dataset.CheckPointCloud(f.output); err != nil {
-			return fmt.Errorf("-o: %w", err)
-		}
-	} else if err := dataset.CheckTableOrCloud(f.output); err != nil {
+	if err := dataset.CheckTableOrCloud(f.output); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
 	outputs, others := []cli.Named{{Flag: "-o", Path: f.output}}, []string{path, f.queries, f.weights}

@@ -155,7 +155,7 @@ func (c *PointCloud) take(body []byte, count int, name string) (rest []byte, err
 	if c.Points.Rows = len(c.ends); missing == c.Points.Rows {
 		return nil, inputErrorf(ErrShape, "holds no points")
 	}
-	c.body = body[:begin]
+	c.body, c.known = body[:begin], true
 	return body[begin:], nil
 }
 
@@ -381,19 +381,13 @@ func newCloud(format string, points *Matrix) *PointCloud {
 
 // CheckTableOrCloud is CheckOutput for what is written as a table or a point cloud.
 func CheckTableOrCloud(path string) error {
-	if path == "-" {
+	switch {
+	case path == "-":
 		return nil
+	case IsPointCloud(path):
+		return CheckPlace(path)
 	}
 	return CheckOutput(path, slices.Concat(outputFormats, cloudFormats)...)
-}
-
-// CheckPointCloud tells before a long computation whether WritePointCloud can
-// make path. It matches ErrInput.
-func CheckPointCloud(path string) error {
-	if !IsPointCloud(path) {
-		return CheckOutput(path, cloudFormats...)
-	}
-	return CheckPlace(path)
 }
 
 // xyz is the comments before the points of a table of text.

@@ -132,7 +132,7 @@ func TestZippedPointClouds(t *testing.T) {
 
 	for _, name := range []string{"b.ply.gz", "b.xyz.gz"} {
 		out := filepath.Join(t.TempDir(), name)
-		require.NoError(t, CheckPointCloud(out))
+		require.NoError(t, CheckTableOrCloud(out))
 		require.NoError(t, WritePointCloud(out, c, c.Points, nil))
 		b, err := os.ReadFile(out)
 		require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestZippedPointClouds(t *testing.T) {
 	require.ErrorIs(t, err, ErrInput)
 	_, err = ReadPointCloud(write(t, "c.xyz.gz", []byte("1 2 3\n")), false)
 	require.ErrorIs(t, err, ErrInput)
-	require.ErrorIs(t, CheckPointCloud("a.csv"), ErrInput)
+	require.ErrorIs(t, CheckTableOrCloud("a.stl"), ErrInput)
 }
 
 func TestPointCloudsFromTables(t *testing.T) {
@@ -183,6 +183,7 @@ func TestBadPointClouds(t *testing.T) {
 		"points have no number y":                            {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n1\n"},
 		"is of type int32, which cannot hold":                {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty int x\nend_header\n1\n"},
 		"vertex 1: the file ends early":                      {"a.ply", "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n"},
+		"vertex 0 (counting from 0), x: \"0x1p1\"":           {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n0x1p1 2 3\n"},
 		"vertex 0: 4 values, expected 3":                     {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3 4\n"},
 		"vertex 0 (counting from 0), z: \"NaN\" is ":         {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 nan\n"},
 		"y: 4e+60 is too large for the type float":           {"a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 4e60 2\n"},

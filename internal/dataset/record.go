@@ -35,6 +35,7 @@ type record struct {
 	order  byteOrder // nil: text
 	comma  byte      // of text, 0 for blanks
 	open   bool      // a line may have more values than fields
+	known  bool      // its values have been checked
 }
 
 type byteOrder interface {
@@ -80,11 +81,11 @@ func (n numeric) parse(cell []byte) (v float64, err error) {
 	switch n.kind {
 	case 'F':
 		v, err = strconv.ParseFloat(s, 64)
-		if n.size == 4 && err == nil && !math.IsInf(v, 0) {
-			return v, fits32(v)
-		}
-		if strings.ContainsAny(s, "xX_") {
+		switch {
+		case strings.ContainsAny(s, "xX_"): // which Go reads
 			err = strconv.ErrSyntax
+		case n.size == 4 && err == nil && !math.IsInf(v, 0):
+			return v, fits32(v)
 		}
 	case 'I':
 		var whole int64
@@ -204,6 +205,9 @@ func (r *record) splitLine(body []byte, from int, cells [][2]int) (end, at int, 
 			if cells[at][0] < 0 {
 				cells[at][0] = begin
 			}
+		}
+		if r.known && n != r.fields[at].length {
+			return 0, nil
 		}
 		return r.parse(line[begin:to], n)
 	}

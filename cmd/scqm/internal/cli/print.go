@@ -24,10 +24,7 @@ func PrintTable(w io.Writer, rows [][]string) error {
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for k, cell := range row {
-			if k > 0 {
-				io.WriteString(t, "\t")
-			}
-			io.WriteString(t, quote.Marks(cell))
+			io.WriteString(t, "\t"[:min(k, 1)]+quote.Marks(cell))
 		}
 		io.WriteString(t, "\n")
 	}
