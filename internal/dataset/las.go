@@ -176,7 +176,9 @@ func (h *las) readRecords(text []byte) error {
 			return inputErrorf(ErrFormat, "record %d (counting from 0) belongs to %s, which is no text; copy or download the file again", k, shortQuote(string(user)))
 		}
 		if h.extra < 0 && string(user) == "LASF_Spec" && binary.LittleEndian.Uint16(text[lasLength-2:]) == lasExtraID {
-			h.extra = len(h.records)
+			if h.extra = len(h.records); (end-lasRecordHead)%lasDescriptor != 0 {
+				return inputErrorf(ErrFormat, "record %d (counting from 0) describes extra bytes by %d each, not in %d bytes; copy or download the file again", k, lasDescriptor, end-lasRecordHead)
+			}
 		}
 		h.records, text = append(h.records, text[:end:end]), text[end:]
 	}

@@ -403,15 +403,19 @@ func (c *PointCloud) readXYZ(path string, text []byte) error {
 	}
 	c.open, c.fields = true, axisFields()
 	begin, end := 0, len(bytes.TrimRight(text, " \t\r\n"))
+	var first []byte
 	for line := range bytes.Lines(text[:end]) {
 		if !isComment(line) {
-			c.comma = separator(line, ";,")
-			if c.comma == ',' && decimalCommas.Match(line) {
-				return inputErrorf(ErrFormat, "%s:%d: a comma beside blanks is a decimal comma; write points", path, 1+bytes.Count(text[:begin], []byte{'\n'}))
-			}
+			first = line
 			break
 		}
 		begin += len(line)
+	}
+	if c.comma = separator(first, ";,"); c.comma == ',' && decimalCommas.Match(first) {
+		c.comma = 0
+	}
+	if k := bytes.IndexByte(text[begin:end], ','); k >= 0 && c.comma == 0 {
+		return inputErrorf(ErrFormat, "%s:%d: a comma beside blanks is a decimal comma; write points", path, 1+bytes.Count(text[:begin+k], []byte{'\n'}))
 	}
 	if begin == end {
 		return inputErrorf(ErrShape, "%s: holds no points", path)

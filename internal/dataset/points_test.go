@@ -170,7 +170,7 @@ func TestBadPointClouds(t *testing.T) {
 		"a.xyz:2:3: 2 values, expected more":                 {"a.xyz", "1 2 3\n1 2\n"},
 		"a.xyz:4:1: \"#\" is not a number; comme":            {"a.xyz", "#\n1 2 3\n\n# 1 2\n"},
 		"a.xyz:1: a comma beside blanks is a deci":           {"a.xyz", "1,5 2,5 3,5\n"},
-		"a.xyz:2:1: \"1,5\" is not a number; write":          {"a.xyz", "1 2 3\n1,5 2,5 3,5\n"},
+		"a.xyz:2: a comma beside blanks is a dec":            {"a.xyz", "1 2 3\n1,5 2,5 3,5\n"},
 		"leave out the separator of thousands":               {"a.xyz", "1;2;1,234.5\n"},
 		"lines that end in CR alone":                         {"a.xyz", "1 2 3\r4 5 6\r"},
 		"a.xyz:1:2: \"b\" is not a number":                   {"a.xyz", "1 b 3\n"},
