@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import scqm
 from scqm import SCQM, ManifoldDenoiser
+from scqm._validation import check_threads
 from scqm.datasets import make_arc
 
 Array = npt.NDArray[np.float64]
@@ -202,6 +203,17 @@ print(scqm.SCQM(2).fit(X).status_ != "")
     lines = done.stdout.splitlines()
     assert lines[0].startswith("panic: fit: ")
     assert lines[-1] == "True"
+
+
+@pytest.mark.parametrize(
+    ("setting", "threads"), [("2,1", 2), (" 3 ", 3), ("", 0), ("many", 0)]
+)
+def test_openmp_sets_threads(
+    setting: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A list is for nested regions: its first number counts."""
+    monkeypatch.setenv("OMP_NUM_THREADS", setting)
+    assert check_threads(None) == threads
 
 
 def test_threads_give_equal_bits() -> None:

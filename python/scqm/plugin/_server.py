@@ -114,7 +114,7 @@ class Service:
                 os.close(fd)
         except (OSError, ValueError) as e:
             raise _RefusalError(
-                "FAILED_PRECONDITION", f"{path} cannot be mapped: {e}"
+                "FAILED_PRECONDITION", f"{path!r} cannot be mapped: {e}"
             ) from e
         return b""
 
