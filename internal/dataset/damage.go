@@ -46,6 +46,7 @@ var signatures = []struct{ prefix, kind string }{
 	{"\x80\x03", "a Python pickle"},
 	{"\x80\x04", "a Python pickle"},
 	{"\x80\x05", "a Python pickle"},
+	{"\xef\xbb\xbf", "text with a byte order mark; save it without"},
 	{"\xff\xfe", "UTF-16 text; save it as UTF-8"},
 	{"\xfe\xff", "UTF-16 text; save it as UTF-8"},
 	{"<!DO", "a web page"},
