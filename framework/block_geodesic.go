@@ -6,6 +6,19 @@ import (
 	"math"
 )
 
+// checkPoints fails where x or y is off the manifold by more than maxViolation, or is not finite.
+func (b Block) checkPoints(x, y []float64) error {
+	for _, p := range []struct {
+		name string
+		at   []float64
+	}{{"x", x}, {"y", y}} {
+		if v := b.Violation(p.at); !(v <= maxViolation) {
+			return fmt.Errorf("framework: %s is off the manifold %v by %.3g: %w", p.name, b.Manifold, v, ErrInvalid)
+		}
+	}
+	return nil
+}
+
 // Exp writes the end of the geodesic from x along v. It fails with
 // errors.ErrUnsupported where the manifold is no [Exper].
 func (b Block) Exp(dst, x, v []float64) error {
@@ -22,11 +35,15 @@ func (b Block) Exp(dst, x, v []float64) error {
 }
 
 // Log writes the tangent vector at x that leads to y. It fails with
-// errors.ErrUnsupported where the manifold is no [Logarithm].
+// errors.ErrUnsupported where the manifold is no [Logarithm], and with [ErrInvalid]
+// where x or y is off the manifold by more than 1e-6.
 func (b Block) Log(dst, x, y []float64) error {
 	m, ok := b.Manifold.(Logarithm)
 	if !ok {
 		return b.lacks("logarithm")
+	}
+	if err := b.checkPoints(x, y); err != nil {
+		return err
 	}
 	for i := range b.Rows() {
 		if err := m.Log(b.Row(dst, i), b.Row(x, i), b.Row(y, i)); err != nil {
@@ -38,11 +55,15 @@ func (b Block) Log(dst, x, y []float64) error {
 
 // Distance is the length of the shortest geodesic from x to y, the root of the
 // sum of the squared distances of the rows. It fails with
-// errors.ErrUnsupported where the manifold is no [Distance].
+// errors.ErrUnsupported where the manifold is no [Distance], and with [ErrInvalid]
+// where x or y is off the manifold by more than 1e-6.
 func (b Block) Distance(x, y []float64) (float64, error) {
 	m, ok := b.Manifold.(Distance)
 	if !ok {
 		return 0, b.lacks("distance")
+	}
+	if err := b.checkPoints(x, y); err != nil {
+		return 0, err
 	}
 	var sum float64
 	for i := range b.Rows() {

@@ -213,8 +213,8 @@ func (m *Rotations) Violation(x []float64) float64 {
 	return off
 }
 
-// Restore replaces X by the nearest rotation, or one of them. It fails where X
-// is not finite.
+// Restore replaces X by the nearest rotation. It fails where X is not finite, or
+// several rotations are the nearest, as for the matrix 0.
 //
 // Source: W. Kabsch, A solution for the best rotation to relate two sets of
 // vectors, Acta Cryst. A32 (1976) 922-923.

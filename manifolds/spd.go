@@ -15,7 +15,9 @@ import (
 // SPD is the set of symmetric positive definite n x n matrices with the
 // affine-invariant metric trace(X^{-1} U X^{-1} V), in which A X A' is as far from
 // A Y A' as X from Y for every invertible A. Singular matrices are infinitely far
-// away. Tangent vectors are symmetric; matrices are row-major and full.
+// away, and those of a reciprocal condition number below 1e-14, whose least
+// eigenvalues are rounding, are no points. Tangent vectors are symmetric; matrices are
+// row-major and full.
 //
 // With the Cholesky factorization X = LL' and the symmetric W = L^{-1} V L^{-T},
 // the metric is that of W and everything is a function of eigenvalues.
@@ -92,7 +94,8 @@ func (m *SPD) Gradient(dst, x, g []float64) {
 //	X + V + V X^{-1} V / 2 = L (I + (I + W)^2) L' / 2,
 //
 // which is positive definite whatever V is and agrees with the geodesic to second
-// order. It fails where X is not positive definite or the result not finite.
+// order. It fails where X is not positive definite, or the result not finite or
+// singular to working precision.
 //
 // Source: B. Jeuris, R. Vandebril, B. Vandereycken, A survey and comparison of
 // contemporary algorithms for computing the matrix geometric mean, Electron.
@@ -250,8 +253,8 @@ func (m *SPD) Rand(dst []float64, rng *rand.Rand) {
 	copy(dst, w.b.Data)
 }
 
-// Violation is the largest entry of |X - X'|, or +Inf where X is not finite or not
-// positive definite.
+// Violation is the largest entry of |X - X'|, or +Inf where X is not finite, not
+// positive definite, or singular to working precision.
 func (m *SPD) Violation(x []float64) float64 {
 	mustFit(m.Size(), x)
 	w, ok := m.whiten(x)

@@ -69,7 +69,8 @@ func (t *turn) determinantSign(x []float64) int {
 	return sign
 }
 
-// nearest writes the rotation nearest to A into B. A is lost.
+// nearest writes the rotation nearest to A into B. A is lost. It fails where no rotation is nearer than all
+// others: where the least two singular values are zero, or are equal and the determinant is negative.
 func (t *turn) nearest() error {
 	if err := checkFinite(t.a.Data); err != nil {
 		return err
@@ -78,10 +79,15 @@ func (t *turn) nearest() error {
 		return errors.New("the singular values did not converge")
 	}
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, t.u, t.z, 0, t.a)
+	least := t.sigma[t.n-1]
 	if t.determinantSign(t.a.Data) < 0 {
 		// Reversing the direction of the least singular value costs the least.
 		floats.Scale(-1, row(t.z, t.n-1))
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, t.u, t.z, 0, t.a)
+		least = -least
+	}
+	if t.n > 1 && !(t.sigma[t.n-2]+least > leastSingular*t.sigma[0]) {
+		return errNoNearest
 	}
 	copy(t.b.Data, t.a.Data)
 	return nil
@@ -197,3 +203,6 @@ func (t *turn) logAngles() bool {
 	skew(t.a)
 	return true
 }
+
+// errNoNearest says that a matrix has no nearest rotation.
+var errNoNearest = errors.New("no rotation is nearer than all others")

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -25,6 +26,8 @@ type whitener struct {
 	// other one, which carries W to Y.
 	from, to []float64 // X and Y, empty before the first
 	definite bool      // X
+	work     []float64
+	iwork    []int
 	carrier  blas64.General
 }
 
@@ -36,7 +39,8 @@ func newWhitener(n int) *whitener {
 	square := func() blas64.General {
 		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	}
-	w := &whitener{n: n, a: square(), b: square(), c: square(), full: square(), carrier: square(), eig: dense.NewSymmetricEigen(n)}
+	w := &whitener{n: n, a: square(), b: square(), c: square(), full: square(), carrier: square(), eig: dense.NewSymmetricEigen(n),
+		work: make([]float64, 3*n), iwork: make([]int, n)}
 	w.l = blas64.Triangular{N: n, Stride: n, Data: w.full.Data, Uplo: blas.Lower, Diag: blas.NonUnit}
 	return w
 }
@@ -45,15 +49,25 @@ func (w *whitener) wrap(x []float64) blas64.General {
 	return blas64.General{Rows: w.n, Cols: w.n, Stride: w.n, Data: x}
 }
 
-// factor finds L and reports whether X is positive definite.
+// leastCondition is the reciprocal condition number below which rounding, not the matrix, decides on the
+// signs of the least eigenvalues.
+const leastCondition = 1e-14
+
+// factor finds L and reports whether X is positive definite, with a reciprocal condition number of at
+// least leastCondition.
 func (w *whitener) factor(x []float64) bool {
 	if sameBits(w.from, x) {
 		return w.definite
 	}
 	w.from, w.to = append(w.from[:0], x...), w.to[:0]
 	copy(w.full.Data, x)
-	_, ok := lapack64.Potrf(blas64.Symmetric{N: w.n, Stride: w.n, Data: w.full.Data, Uplo: blas.Lower})
+	factored := blas64.Symmetric{N: w.n, Stride: w.n, Data: w.full.Data, Uplo: blas.Lower}
+	norm := lapack64.Lansy(lapack.MaxColumnSum, factored, w.work)
+	_, ok := lapack64.Potrf(factored)
 	w.definite = ok && nonFinite(x) < 0
+	if w.definite {
+		w.definite = lapack64.Pocon(factored, norm, w.work, w.iwork) >= leastCondition
+	}
 	return w.definite
 }
 
