@@ -7,6 +7,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
+// maxViolation is how far off its manifold what is given as a point may be.
+const maxViolation = 1e-6
+
 // Block is a named factor of a problem's domain: Copies points of one manifold,
 // stored one after the other. The copies of a block are its rows.
 type Block struct {

@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// maxViolation is how far off its manifold a start may be; it is put back.
-	maxViolation = 1e-6
 	// maxDrift is how far an iterate may drift before it is put back.
 	maxDrift = 1e-12
 	// dearPasses is the number of passes of an iteration that makes a test after it cheap.

@@ -67,6 +67,12 @@ func NewProduct(blocks ...framework.Block) Product {
 	return p
 }
 
+// NewSE returns SE(n), the rigid motions of R^n, as the product of rotations "R", n x n, and
+// translations "t": a point is R, row by row, and then t. It panics for n below 1.
+func NewSE(n int) Product {
+	return NewProduct(framework.Block{Name: "R", Manifold: NewRotations(n)}, framework.Block{Name: "t", Manifold: Euclidean(n)})
+}
+
 // geodesicManifold is what every factor of a geodesicProduct offers.
 type geodesicManifold interface {
 	framework.Exper

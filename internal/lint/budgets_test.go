@@ -19,19 +19,19 @@ var budgets = []struct {
 	{"models/rows", 2200},
 	{"models/residuals", 2675},
 	{"models/mean", 1260},
-	{"solvers", 5040},
+	{"solvers", 5458},
 	{"framework", 9690},
 	{"losses", 2700},
-	{"manifolds", 4032},
+	{"manifolds", 4038},
 	{"internal/dense", 8140},
 	{"internal/dataset", 5910},
 	{"internal/soak", 3040},
 	{"cmd", 5900},
-	{"bindings", 5210},
+	{"bindings", 5385},
 	{"plugins", 5430},
 	{"python/scqm", 13490},
 	{"python/benchmarks", 4130},
-	{".", 128350},
+	{".", 128941},
 }
 
 const (

@@ -1,0 +1,170 @@
+// Package constrained minimises a cost on manifolds under constraints, over any
+// solver of the framework.
+package constrained
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scqm/scqm/framework"
+)
+
+// Problem is a cost to be minimised subject to lower <= c(x) <= upper, for a vector
+// of smooth functions c: equal bounds are an equality, an infinite one is none.
+type Problem interface {
+	framework.Problem
+	// Bounds returns those of the constraints. They do not change.
+	Bounds() (lower, upper []float64)
+	// Constraints writes c(x) into c.
+	Constraints(c []float64, x framework.Point) error
+	// AddTransposedProduct adds J'w to every grad[k] that is not nil, with the Jacobian
+	// J of c at x, in the coordinates of Euclidean gradients: the sum of the gradients
+	// of the c_i times w_i.
+	AddTransposedProduct(grad, x framework.Point, w []float64) error
+}
+
+// Box is a problem whose unknowns have bounds, Lower <= x <= Upper, besides the
+// constraints that the problem inside may have as a [Problem]. Those of the unknowns
+// come first, block by block.
+type Box struct {
+	framework.Problem
+	// Lower and Upper have the shape of a point, with entries that may be infinite; a
+	// nil slice is no bound at all.
+	Lower, Upper framework.Point
+}
+
+// each goes through the entries that are bounded.
+func (b Box) each(do func(i, block, entry int, lower, upper float64)) int {
+	bound := func(p framework.Point, k, j int, none float64) float64 {
+		if k < len(p) && p[k] != nil {
+			return p[k][j]
+		}
+		return none
+	}
+	i := 0
+	for k, block := range b.Blocks() {
+		for j := range block.Size() {
+			l, u := bound(b.Lower, k, j, math.Inf(-1)), bound(b.Upper, k, j, math.Inf(1))
+			if math.IsInf(l, -1) && math.IsInf(u, 1) {
+				continue
+			}
+			do(i, k, j, l, u)
+			i++
+		}
+	}
+	return i
+}
+
+// Bounds returns those of the unknowns, then those of the problem inside.
+func (b Box) Bounds() (lower, upper []float64) {
+	b.each(func(_, _, _ int, l, u float64) { lower, upper = append(lower, l), append(upper, u) })
+	if p, ok := b.Problem.(Problem); ok {
+		l, u := p.Bounds()
+		lower, upper = append(lower, l...), append(upper, u...)
+	}
+	return lower, upper
+}
+
+// Constraints writes the unknowns that have bounds, then the constraints of the problem
+// inside.
+func (b Box) Constraints(c []float64, x framework.Point) error {
+	n := b.each(func(i, block, entry int, _, _ float64) { c[i] = x[block][entry] })
+	if p, ok := b.Problem.(Problem); ok {
+		return p.Constraints(c[n:], x)
+	}
+	return nil
+}
+
+// AddTransposedProduct adds the weights to the gradients.
+func (b Box) AddTransposedProduct(grad, x framework.Point, w []float64) error {
+	n := b.each(func(i, block, entry int, _, _ float64) {
+		if grad[block] != nil {
+			grad[block][entry] += w[i]
+		}
+	})
+	if p, ok := b.Problem.(Problem); ok {
+		return p.AddTransposedProduct(grad, x, w[n:])
+	}
+	return nil
+}
+
+// Lagrangian is the augmented Lagrangian of a problem,
+//
+//	f(x) + r/2 |s - P(s)|^2,  s = c(x) + y/r,
+//
+// with the projection P on the box of the bounds, multipliers y and a penalty r. It is a
+// problem without constraints, whose gradient is that of f + c'z for z = r (s - P(s)).
+type Lagrangian struct {
+	Problem
+	// Multipliers are y, Penalty is r > 0.
+	Multipliers []float64
+	Penalty     float64
+
+	lower, upper, c, weights []float64
+}
+
+// NewLagrangian returns the augmented Lagrangian with multipliers 0. It fails where a
+// lower bound is above an upper one, or one is NaN.
+func NewLagrangian(p Problem, penalty float64) (*Lagrangian, error) {
+	l := &Lagrangian{Problem: p, Penalty: penalty}
+	l.lower, l.upper = p.Bounds()
+	n := len(l.lower)
+	if len(l.upper) != n {
+		return nil, fmt.Errorf("constrained: %d lower and %d upper bounds: %w", n, len(l.upper), framework.ErrInvalid)
+	}
+	for i, low := range l.lower {
+		if !(low <= l.upper[i]) || math.IsInf(low, 1) || math.IsInf(l.upper[i], -1) {
+			return nil, fmt.Errorf("constrained: constraint %d has the bounds %g and %g; want the lower first: %w",
+				i, low, l.upper[i], framework.ErrInvalid)
+		}
+	}
+	l.Multipliers, l.c, l.weights = make([]float64, n), make([]float64, n), make([]float64, n)
+	return l, nil
+}
+
+// Evaluate implements [framework.Problem].
+func (l *Lagrangian) Evaluate(grad, x framework.Point) (float64, error) {
+	cost, err := l.Problem.Evaluate(grad, x)
+	if err != nil {
+		return 0, err
+	}
+	square, err := l.weigh(x)
+	if err != nil {
+		return 0, err
+	}
+	if grad != nil {
+		if err := l.AddTransposedProduct(grad, x, l.weights); err != nil {
+			return 0, fmt.Errorf("product with the Jacobian of the constraints: %w", err)
+		}
+	}
+	return cost + square/(2*l.Penalty), nil
+}
+
+// weigh writes z into weights and returns |z|^2.
+func (l *Lagrangian) weigh(x framework.Point) (float64, error) {
+	if err := l.Constraints(l.c, x); err != nil {
+		return 0, fmt.Errorf("constraints: %w", err)
+	}
+	var square float64
+	for i, c := range l.c {
+		s := c + l.Multipliers[i]/l.Penalty
+		// What is within the bounds has no weight; NaN stays NaN.
+		l.weights[i] = l.Penalty * (s - math.Max(l.lower[i], math.Min(l.upper[i], s)))
+		square += l.weights[i] * l.weights[i]
+	}
+	return square, nil
+}
+
+// violation is the largest distance of a constraint from its bounds, in its unit, at the
+// point weighed last, and +Inf where one is NaN.
+func (l *Lagrangian) violation() float64 {
+	var worst float64
+	for i, c := range l.c {
+		d := math.Max(l.lower[i]-c, c-l.upper[i])
+		if math.IsNaN(d) {
+			return math.Inf(1)
+		}
+		worst = math.Max(worst, d)
+	}
+	return worst
+}
