@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/scqm/scqm/framework"
@@ -45,7 +46,20 @@ var construct = map[string]struct {
 	"rotations":  {1, func(n []int) framework.Manifold { return manifolds.NewRotations(n[0]) }},
 	"hyperbolic": {1, func(n []int) framework.Manifold { return manifolds.Hyperbolic(n[0]) }},
 	"fixed_rank": {3, func(n []int) framework.Manifold { return manifolds.NewFixedRank(n[0], n[1], n[2]) }},
+
+	"positive":       {1, func(n []int) framework.Manifold { return manifolds.Positive(n[0]) }},
+	"simplex":        {1, func(n []int) framework.Manifold { return manifolds.NewSimplex(n[0]) }},
+	"symmetric":      {1, func(n []int) framework.Manifold { return manifolds.NewSymmetric(n[0]) }},
+	"skew_symmetric": {1, func(n []int) framework.Manifold { return manifolds.NewSkewSymmetric(n[0]) }},
+	"complex_circle": {1, func(n []int) framework.Manifold { return manifolds.NewComplexCircle(n[0]) }},
+	"unitary":        {1, func(n []int) framework.Manifold { return manifolds.NewUnitary(n[0]) }},
+	"psd_fixed_rank": {2, func(n []int) framework.Manifold { return manifolds.NewPSDFixedRank(n[0], n[1]) }},
+	"elliptope":      {2, func(n []int) framework.Manifold { return manifolds.NewElliptope(n[0], n[1]) }},
+	"se":             {1, func(n []int) framework.Manifold { return manifolds.NewSE(n[0]) }},
 }
+
+// vectors are the kinds whose points are as long as their argument says, or by a constant longer.
+var vectors = []string{"euclidean", "sphere", "hyperbolic", "positive", "simplex", "complex_circle"}
 
 // block makes the block. Python has checked the arguments for people to
 // understand what is wrong; here they are checked so that nothing breaks.
@@ -55,7 +69,7 @@ func (c manifoldChoice) block() (framework.Block, error) {
 		return framework.Block{}, fmt.Errorf("no manifold %q of shape %v and %d copies: %w", c.Kind, c.Shape, c.Copies, framework.ErrInvalid)
 	}
 	most := maxSide
-	if c.Kind == "euclidean" || c.Kind == "sphere" || c.Kind == "hyperbolic" {
+	if slices.Contains(vectors, c.Kind) {
 		most = maxEntries
 	}
 	for _, n := range c.Shape {

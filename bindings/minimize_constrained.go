@@ -153,7 +153,7 @@ func (s minimizeSettings) minimizeUnder(p *pythonProblem, c constrained.Problem,
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	trace := newRunTrace(p.blocks)
-	o.Observers = []framework.Observer{trace.observe}
+	o.Observers = []func(framework.Record){trace.observe}
 	if watch := p.observe(cancel); watch != nil {
 		o.Observers = append(o.Observers, watch)
 	}

@@ -22,16 +22,16 @@ var budgets = []struct {
 	{"solvers", 5458},
 	{"framework", 9690},
 	{"losses", 2700},
-	{"manifolds", 4038},
+	{"manifolds", 4924},
 	{"internal/dense", 8140},
 	{"internal/dataset", 5910},
 	{"internal/soak", 3040},
 	{"cmd", 5900},
-	{"bindings", 5385},
+	{"bindings", 5399},
 	{"plugins", 5430},
-	{"python/scqm", 13490},
+	{"python/scqm", 13686},
 	{"python/benchmarks", 4130},
-	{".", 128941},
+	{".", 130044},
 }
 
 const (

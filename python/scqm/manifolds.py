@@ -22,7 +22,20 @@ manifold                  shape            points
 ``Rotations(n)``          (n, n)           orthogonal matrices of determinant 1
 ``Hyperbolic(n)``         (n + 1,)         hyperbolic space, in the model of Lorentz
 ``FixedRank(m, n, r)``    (U, S, V)        m x n matrices U S V' of rank r
+``Positive(*shape)``      shape            positive numbers, by their ratios
+``Simplex(n)``            (n,)             positive entries of sum 1, Fisher-Rao
+``Symmetric(n)``          (n, n)           symmetric matrices
+``SkewSymmetric(n)``      (n, n)           skew-symmetric matrices
+``ComplexCircle(n)``      (n, 2)           complex numbers of modulus 1, as pairs
+``Unitary(n)``            (n, n, 2)        unitary matrices, entries as pairs
+``PSDFixedRank(n, r)``    (n, r)           matrices YY' of rank r, by Y
+``Elliptope(n, r)``       (n, r)           correlation matrices YY', by unit rows of Y
+``SE(n)``                 (n + 1, n)       rigid motions: R, and t below
 ========================  ===============  ==========================================
+
+Complex numbers are pairs of a real and an imaginary part: ``z.view(float).reshape(...,
+2)`` of a complex array, and ``x.view(complex)[..., 0]`` back. Gradients have the
+derivatives with respect to both.
 """
 
 from __future__ import annotations
@@ -43,17 +56,26 @@ from ._validation import check_integer
 from .exceptions import InputError
 
 __all__ = [
+    "SE",
     "SPD",
     "ArrayManifold",
+    "ComplexCircle",
+    "Elliptope",
     "Euclidean",
     "FixedRank",
     "Grassmann",
     "Hyperbolic",
     "Manifold",
     "Oblique",
+    "PSDFixedRank",
+    "Positive",
     "Rotations",
+    "Simplex",
+    "SkewSymmetric",
     "Sphere",
     "Stiefel",
+    "Symmetric",
+    "Unitary",
 ]
 
 if not TYPE_CHECKING:
@@ -474,7 +496,15 @@ class Grassmann(_Frames):
     _in_pymanopt = "Grassmann"
 
 
-class SPD(ArrayManifold):
+class _Square(ArrayManifold):
+    """What n x n matrices have in common."""
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n, n), copies)
+
+
+class SPD(_Square):
     """The symmetric positive definite n x n matrices, affine-invariant.
 
     The inner product is trace(X^-1 U X^-1 V): A X A' is as far from A Y A' as X from
@@ -492,12 +522,8 @@ class SPD(ArrayManifold):
     _in_pymanopt = "SymmetricPositiveDefinite"
     _powers = True
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n, n), copies)
 
-
-class Rotations(ArrayManifold):
+class Rotations(_Square):
     """The orthogonal n x n matrices of determinant 1, with trace(U'V).
 
     Rigid motions are a product: ``{"R": Rotations(3), "t": Euclidean(3)}``.
@@ -527,9 +553,186 @@ class Rotations(ArrayManifold):
     _in_pymanopt = "SpecialOrthogonalGroup"
     _powers = True
 
+
+class Symmetric(_Square):
+    """The symmetric n x n matrices, with trace(U'V).
+
+    Parameters
+    ----------
+    n : int
+        The number of rows and columns.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "symmetric"
+    _in_pymanopt = "Symmetric"
+    _powers = True
+
+
+class SkewSymmetric(_Square):
+    """The skew-symmetric n x n matrices, with trace(U'V).
+
+    Parameters
+    ----------
+    n : int
+        The number of rows and columns.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "skew_symmetric"
+    _in_pymanopt = "SkewSymmetric"
+    _powers = True
+
+
+class Positive(ArrayManifold):
+    """Arrays of positive numbers, in which only ratios count.
+
+    The inner product is the sum of u v / x^2: the logarithms are on a Euclidean space.
+
+    Parameters
+    ----------
+    *shape : int
+        The shape, such as ``Positive(3)``.
+    """
+
+    _kind = "positive"
+
+    def __init__(self, *shape: int) -> None:
+        sizes = tuple(_size("shape", n) for n in shape)
+        super().__init__(sizes, sizes, None)
+
+    def _constructor(self) -> tuple[int, ...]:
+        return (math.prod(self.shape),)
+
+
+class Simplex(ArrayManifold):
+    """The probability vectors of n positive entries, with the metric of Fisher and Rao.
+
+    Entries have the sum 1; the inner product is the sum of u v / x.
+
+    Parameters
+    ----------
+    n : int
+        The number of entries.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "simplex"
+
     def __init__(self, n: int, *, copies: int | None = None) -> None:
         n = _size("n", n)
-        super().__init__((n,), (n, n), copies)
+        super().__init__((n,), (n,), copies)
+
+
+class ComplexCircle(ArrayManifold):
+    """The vectors of n complex numbers of modulus 1, as pairs of real numbers.
+
+    Parameters
+    ----------
+    n : int
+        The number of entries.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "complex_circle"
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n, 2), copies)
+
+
+class Unitary(ArrayManifold):
+    """The unitary n x n matrices, entries as pairs of real numbers, with Re trace(U*V).
+
+    Parameters
+    ----------
+    n : int
+        The number of rows and columns.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "unitary"
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n, n, 2), copies)
+
+
+class _Factors(ArrayManifold):
+    """What the factors Y of matrices YY' have in common."""
+
+    def __init__(self, n: int, r: int, *, copies: int | None = None) -> None:
+        n, r = _size("n", n), _size("r", r)
+        self._check(n, r)
+        super().__init__((n, r), (n, r), copies)
+
+    def _check(self, n: int, r: int) -> None:
+        """Refuse shapes that there are not."""
+
+
+class PSDFixedRank(_Factors):
+    """The positive semidefinite n x n matrices YY' of rank r, by Y.
+
+    A cost must not depend on the choice of Y, of which YQ with an orthogonal Q is
+    another. Distances are those of Bures and Wasserstein.
+
+    Parameters
+    ----------
+    n, r : int
+        The order of the matrix and its rank, r at most n.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "psd_fixed_rank"
+    _in_pymanopt = "PSDFixedRank"
+
+    def _check(self, n: int, r: int) -> None:
+        if r > n:
+            raise InputError(f"r is {r}; want at most n = {n}")
+
+
+class Elliptope(_Factors):
+    """The correlation matrices YY' of order n and rank at most r, by unit rows of Y.
+
+    A cost must not depend on the choice of Y, of which YQ with an orthogonal Q is
+    another. There are no logarithms and no distances.
+
+    Parameters
+    ----------
+    n, r : int
+        The order of the matrix and the largest rank.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "elliptope"
+    _in_pymanopt = "Elliptope"
+
+
+class SE(ArrayManifold):
+    """The rigid motions of R^n: the rotation X[:n] and the translation X[n].
+
+    The product of :class:`Rotations` and :class:`Euclidean`.
+
+    Parameters
+    ----------
+    n : int
+        The dimension.
+    copies : int, optional
+        Points are so many of them, the first axis of their arrays.
+    """
+
+    _kind = "se"
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), (n + 1, n), copies)
 
 
 class Hyperbolic(ArrayManifold):

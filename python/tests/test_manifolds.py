@@ -11,16 +11,25 @@ import pytest
 
 import scqm
 from scqm.manifolds import (
+    SE,
     SPD,
+    ComplexCircle,
+    Elliptope,
     Euclidean,
     FixedRank,
     Grassmann,
     Hyperbolic,
     Manifold,
     Oblique,
+    Positive,
+    PSDFixedRank,
     Rotations,
+    Simplex,
+    SkewSymmetric,
     Sphere,
     Stiefel,
+    Symmetric,
+    Unitary,
 )
 
 Array = npt.NDArray[np.float64]
@@ -39,6 +48,16 @@ SHAPES: list[tuple[Manifold[Any], tuple[int, ...], int]] = [
     (Rotations(3), (3, 3), 3),
     (Rotations(3, copies=2), (2, 3, 3), 6),
     (Hyperbolic(2), (3,), 2),
+    (Positive(2, 3), (2, 3), 6),
+    (Simplex(4), (4,), 3),
+    (Simplex(4, copies=2), (2, 4), 6),
+    (Symmetric(3), (3, 3), 6),
+    (SkewSymmetric(3), (3, 3), 3),
+    (ComplexCircle(3), (3, 2), 3),
+    (Unitary(2), (2, 2, 2), 4),
+    (PSDFixedRank(5, 2), (5, 2), 9),
+    (Elliptope(5, 3), (5, 3), 7),
+    (SE(3), (4, 3), 6),
 ]
 ALL = [m for m, _, _ in SHAPES] + [FixedRank(5, 4, 2)]
 
@@ -81,7 +100,7 @@ def test_operations(m: Manifold[Any]) -> None:
         np.testing.assert_allclose(a, b, atol=1e-12)
     # The Riemannian gradient is dual to the derivative in the metric.
     g = combined(x, lambda part: rng.normal(size=np.shape(part)))
-    if not isinstance(m, FixedRank | Grassmann):
+    if not isinstance(m, FixedRank | Grassmann | PSDFixedRank | Elliptope):
         slope = sum(np.sum(a * b) for a, b in zip(leaves(g), leaves(v), strict=True))
         assert m.inner(x, m.riemannian_gradient(x, g), v) == pytest.approx(slope)
     near = combined(y, lambda part: part * (1 + 1e-9))
@@ -101,6 +120,10 @@ def test_geodesics(m: Manifold[Any]) -> None:
             m.dist(x, y)
         return
     y = m.exp(x, 0.1 * v)
+    if isinstance(m, Elliptope):
+        with pytest.raises(scqm.InputError, match="logarithm"):
+            m.log(x, y)
+        return
     np.testing.assert_allclose(m.log(x, y), 0.1 * v, atol=1e-12)
     assert m.dist(x, y) == pytest.approx(m.norm(x, 0.1 * v))
 
@@ -139,6 +162,26 @@ def test_known_answers() -> None:
     assert m.dist(a, b) == pytest.approx(np.hypot(np.log(9), np.log(4)))
     turn = np.array([[0.0, -1.0], [1.0, 0.0]])
     assert Rotations(2).dist(np.eye(2), turn) == pytest.approx(np.pi / np.sqrt(2))
+
+
+def test_complex_numbers_are_pairs() -> None:
+    z = Unitary(3).random_point(0).view(complex)[..., 0]
+    np.testing.assert_allclose(z.conj().T @ z, np.eye(3), atol=1e-14)
+    circle = ComplexCircle(2)
+    i = np.array([1, 1j]).view(float).reshape(2, 2)
+    assert circle.dist(i, -i) == pytest.approx(np.pi * np.sqrt(2))
+
+
+def test_points_off_the_manifold() -> None:
+    """What is no point has no distances and no logarithms."""
+    x, y = np.eye(3)[0], np.array([[1, 0.5], [0, 1]])
+    for f in (Sphere(3).dist, Sphere(3).log):
+        with pytest.raises(scqm.InputError, match="y is off the manifold sphere 3 by"):
+            f(x, 2 * x)
+    with pytest.raises(scqm.InputError, match="off the manifold spd 2 by"):
+        SPD(2).dist(np.eye(2), y)
+    with pytest.raises(scqm.InputError, match="no rotation is nearer"):
+        Rotations(3).nearest_point(np.zeros((3, 3)))
 
 
 def test_matrices_of_fixed_rank() -> None:
@@ -181,7 +224,8 @@ def test_matrices_of_fixed_rank() -> None:
         (lambda: Sphere(3).norm([[1], [1, 2]], np.ones(3)), "x is no array"),
         (lambda: Sphere(3).nearest_point(np.zeros(3)), "restoration"),
         (lambda: SPD(2).norm(-np.eye(2), np.eye(2)), "norm: the result is not a"),
-        (lambda: SPD(2).log(-np.eye(2), np.eye(2)), "log: .*positive definite"),
+        (lambda: SPD(2).log(-np.eye(2), np.eye(2)), "log: .*off the manifold"),
+        (lambda: PSDFixedRank(2, 3), "r is 3; want at most n = 2"),
     ],
 )
 def test_errors(make: Any, message: str) -> None:

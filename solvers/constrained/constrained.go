@@ -58,7 +58,7 @@ func (b Box) each(do func(i, block, entry int, lower, upper float64)) int {
 // Bounds returns those of the unknowns, then those of the problem inside.
 func (b Box) Bounds() (lower, upper []float64) {
 	b.each(func(_, _, _ int, l, u float64) { lower, upper = append(lower, l), append(upper, u) })
-	if p, ok := b.Problem.(Problem); ok {
+	if p, ok := framework.As[Problem](b.Problem); ok {
 		l, u := p.Bounds()
 		lower, upper = append(lower, l...), append(upper, u...)
 	}
@@ -69,7 +69,7 @@ func (b Box) Bounds() (lower, upper []float64) {
 // inside.
 func (b Box) Constraints(c []float64, x framework.Point) error {
 	n := b.each(func(i, block, entry int, _, _ float64) { c[i] = x[block][entry] })
-	if p, ok := b.Problem.(Problem); ok {
+	if p, ok := framework.As[Problem](b.Problem); ok {
 		return p.Constraints(c[n:], x)
 	}
 	return nil
@@ -82,7 +82,7 @@ func (b Box) AddTransposedProduct(grad, x framework.Point, w []float64) error {
 			grad[block][entry] += w[i]
 		}
 	})
-	if p, ok := b.Problem.(Problem); ok {
+	if p, ok := framework.As[Problem](b.Problem); ok {
 		return p.AddTransposedProduct(grad, x, w[n:])
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestEndings(t *testing.T) {
 	assert.InDelta(t, 1, res.Violation, 1e-6)
 
 	observed := 0
-	res, err = solve(circle(near, 1), framework.Options{MaxIterations: 5, Observers: []framework.Observer{func(p framework.Progress) {
+	res, err = solve(circle(near, 1), framework.Options{MaxIterations: 5, Observers: []func(framework.Record){func(p framework.Record) {
 		assert.GreaterOrEqual(t, p.Iteration, observed)
 		observed = p.Iteration
 	}}})

@@ -137,9 +137,9 @@ func (r *run) minimise(ctx context.Context) (*framework.Result, error) {
 	if r.o.MaxEvaluations > 0 {
 		o.MaxEvaluations = r.o.MaxEvaluations - before.Evaluations - before.Hessians
 	}
-	o.Observers = make([]framework.Observer, len(r.o.Observers))
+	o.Observers = make([]func(framework.Record), len(r.o.Observers))
 	for i, observe := range r.o.Observers {
-		o.Observers[i] = func(p framework.Progress) {
+		o.Observers[i] = func(p framework.Record) {
 			p.Iteration, p.Counts = p.Iteration+steps, sum(before, p.Counts)
 			observe(p)
 		}
@@ -153,7 +153,7 @@ func (r *run) minimise(ctx context.Context) (*framework.Result, error) {
 	if res != nil {
 		r.steps, r.total = steps+res.Iterations, sum(before, res.Counts)
 		for _, record := range res.History {
-			record.Iteration, record.Passes = record.Iteration+steps, record.Passes+before.Passes
+			record.Iteration, record.Counts = record.Iteration+steps, sum(before, record.Counts)
 			r.history = append(r.history, record)
 		}
 	}
