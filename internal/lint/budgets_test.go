@@ -35,7 +35,7 @@ var budgets = []struct {
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 52000
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 53300
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
