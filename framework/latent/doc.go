@@ -3,4 +3,6 @@
 // shape of an arrowhead, sweeps between rows and outer blocks, steps of single rows, samples of
 // rows, relocation, and dual variables of kinks. Functions that take an Evaluator work under
 // its budget.
+//
+// Begin with [Sweeper].
 package latent

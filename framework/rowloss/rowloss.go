@@ -1,6 +1,8 @@
 // Package rowloss is what a loss can tell the models that fit rows with it, besides its
 // structure in package framework: bounds, units, the length of rows, parameters, the program
 // that computes it. A loss says it by having the methods.
+//
+// Begin with [Parametric].
 package rowloss
 
 import "github.com/scqm/scqm/framework"

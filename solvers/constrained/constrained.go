@@ -1,5 +1,7 @@
 // Package constrained minimises a cost on manifolds under constraints, over any
 // solver of the framework.
+//
+// Begin with [Solve].
 package constrained
 
 import (

@@ -1,4 +1,6 @@
 // Package finitesum minimises costs that are sums of very many terms by stochastic gradients.
+//
+// Begin with [SVRG], for a problem that is a [Problem].
 package finitesum
 
 import (

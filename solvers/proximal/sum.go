@@ -1,5 +1,7 @@
 // Package proximal minimises sums of a smooth cost and of a convex penalty with kinks whose
 // proximal map is known, such as the lasso and sparse principal components.
+//
+// Begin with [Sum], and hand it to framework.Solve with [Gradient].
 package proximal
 
 import (
