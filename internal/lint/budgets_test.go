@@ -19,7 +19,7 @@ var budgets = []struct {
 	{"models/rows", 2200},
 	{"models/residuals", 2675},
 	{"models/mean", 1260},
-	{"solvers", 6188},
+	{"solvers", 6241},
 	{"framework", 9690},
 	{"losses", 2700},
 	{"manifolds", 4924},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 13686},
 	{"python/benchmarks", 4130},
-	{".", 130774},
+	{".", 130832},
 }
 
 const (

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/framework"
 )
 
@@ -92,20 +94,21 @@ func (b Box) AddTransposedProduct(grad, x framework.Point, w []float64) error {
 
 // Lagrangian is the augmented Lagrangian of a problem,
 //
-//	f(x) + r/2 |s - P(s)|^2,  s = c(x) + y/r,
+//	f(x) + sum_i r_i/2 (s_i - P(s_i))^2,  s_i = c_i(x) + y_i/r_i,  r_i = r / u_i^2,
 //
-// with the projection P on the box of the bounds, multipliers y and a penalty r. It is a
-// problem without constraints, whose gradient is that of f + c'z for z = r (s - P(s)).
+// with the projection P on the bounds, multipliers y, a penalty r and the units u of the
+// constraints. It is a problem without constraints, whose gradient is that of f + c'z for z_i =
+// r_i (s_i - P(s_i)).
 type Lagrangian struct {
 	Problem
-	// Multipliers are y, Penalty is r > 0.
-	Multipliers []float64
-	Penalty     float64
+	// Multipliers are y, Units are u > 0, and Penalty is r > 0.
+	Multipliers, Units []float64
+	Penalty            float64
 
 	lower, upper, c, weights []float64
 }
 
-// NewLagrangian returns the augmented Lagrangian with multipliers 0. It fails where a
+// NewLagrangian returns the augmented Lagrangian with multipliers 0 and units 1. It fails where a
 // lower bound is above an upper one, or one is NaN.
 func NewLagrangian(p Problem, penalty float64) (*Lagrangian, error) {
 	l := &Lagrangian{Problem: p, Penalty: penalty}
@@ -120,7 +123,8 @@ func NewLagrangian(p Problem, penalty float64) (*Lagrangian, error) {
 				i, low, l.upper[i], framework.ErrInvalid)
 		}
 	}
-	l.Multipliers, l.c, l.weights = make([]float64, n), make([]float64, n), make([]float64, n)
+	l.Multipliers, l.Units, l.c, l.weights = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	floats.AddConst(1, l.Units)
 	return l, nil
 }
 
@@ -130,7 +134,7 @@ func (l *Lagrangian) Evaluate(grad, x framework.Point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	square, err := l.weigh(x)
+	term, err := l.weigh(x)
 	if err != nil {
 		return 0, err
 	}
@@ -139,32 +143,39 @@ func (l *Lagrangian) Evaluate(grad, x framework.Point) (float64, error) {
 			return 0, fmt.Errorf("product with the Jacobian of the constraints: %w", err)
 		}
 	}
-	return cost + square/(2*l.Penalty), nil
+	return cost + term, nil
 }
 
-// weigh writes z into weights and returns |z|^2.
+// weigh writes z into weights and returns what the constraints add to the cost.
 func (l *Lagrangian) weigh(x framework.Point) (float64, error) {
 	if err := l.Constraints(l.c, x); err != nil {
 		return 0, fmt.Errorf("constraints: %w", err)
 	}
-	var square float64
+	var sum float64
 	for i, c := range l.c {
-		s := c + l.Multipliers[i]/l.Penalty
+		r := l.penalty(i)
+		s := c + l.Multipliers[i]/r
 		// What is within the bounds has no weight; NaN stays NaN.
-		l.weights[i] = l.Penalty * (s - math.Max(l.lower[i], math.Min(l.upper[i], s)))
-		square += l.weights[i] * l.weights[i]
+		off := s - math.Max(l.lower[i], math.Min(l.upper[i], s))
+		l.weights[i] = r * off
+		sum += l.weights[i] * off / 2
 	}
-	return square, nil
+	return sum, nil
 }
 
-// violation is the largest distance of a constraint from its bounds, in its unit, at the
-// point weighed last, and +Inf where one is NaN.
-func (l *Lagrangian) violation() float64 {
+func (l *Lagrangian) penalty(i int) float64 { return l.Penalty / (l.Units[i] * l.Units[i]) }
+
+// violation is the largest distance of a constraint from its bounds at the point weighed last,
+// in units where they are given, and +Inf where one is NaN.
+func (l *Lagrangian) violation(units []float64) float64 {
 	var worst float64
 	for i, c := range l.c {
 		d := math.Max(l.lower[i]-c, c-l.upper[i])
 		if math.IsNaN(d) {
 			return math.Inf(1)
+		}
+		if units != nil {
+			d /= units[i]
 		}
 		worst = math.Max(worst, d)
 	}

@@ -150,3 +150,19 @@ func TestUnboundedStart(t *testing.T) {
 	assert.Equal(t, framework.Converged, res.Status, res.Message)
 	assert.InDelta(t, -9, res.Cost, 1e-6)
 }
+
+// TestUnitsOfConstraints: nor does that of a constraint.
+func TestUnitsOfConstraints(t *testing.T) {
+	for _, unit := range []float64{1e-5, 1, 1e5} {
+		p := circle(near, 1)
+		p.lower[0] *= unit
+		inside := p.constraint
+		p.constraint = func(i int, g, x []float64, w float64) float64 { return unit * inside(i, g, x, unit*w) }
+		res, err := constrained.Solve(context.Background(), p, framework.Point{{.3, .4}}, constrained.Options{Feasibility: 1e-9 * unit})
+		require.NoError(t, err)
+		assert.Equal(t, framework.Converged, res.Status, res.Message)
+		assert.InDeltaSlice(t, []float64{1, 0}, res.Point[0], 1e-5)
+		assert.InEpsilon(t, -.9/unit, res.Multipliers[0], 1e-5)
+		assert.Less(t, res.Counts.Evaluations, 200)
+	}
+}

@@ -46,43 +46,61 @@ func (b balanced) Init(e *framework.Evaluator, x framework.Point) (framework.Sta
 	return b.Solver.Init(e, x)
 }
 
-// balance chooses the penalty for which violations of the size of the point have ten times
-// the gradient of the cost, and the first tolerance.
+// balance chooses the units of the constraints, the penalty for which violations of the size of
+// the point have ten times the gradient of the cost, and the first tolerance.
 func (r *run) balance(x framework.Point) error {
-	blocks := framework.Product(r.l.Blocks())
-	g, h, size := framework.NewPoint(blocks), framework.NewPoint(blocks), math.Max(1, x.Norm())
-	if _, err := r.l.Problem.Evaluate(g, x); err != nil {
+	size := math.Max(1, x.Norm())
+	if err := r.measure(x, size); err != nil {
 		return err
 	}
-	w, rng := make([]float64, len(r.l.c)), rand.New(rand.NewPCG(1, 2))
-	for i := range w {
-		w[i] = rng.NormFloat64()
-	}
-	if err := r.l.AddTransposedProduct(h, x, w); err != nil {
-		return err
-	}
-	if _, err := r.l.weigh(x); err != nil {
-		return err
-	}
-	blocks.Gradient(h, x, h)
-	jacobian := blocks.Norm(x, h) / floats.Norm(w, 2)
-	slope, err := r.slope(g, x, size)
+	slope, err := r.slope(x, size)
 	if err != nil {
 		return err
 	}
-	if p := firstPenalty * slope / (jacobian * size); p > 0 && p <= math.MaxFloat64 {
+	if p := firstPenalty * slope / size; p > 0 && p <= math.MaxFloat64 {
 		r.l.Penalty = p
 	}
 	r.least, r.sharp = r.l.Penalty, math.Max(r.o.Tolerance, firstTolerance*slope)
-	r.far = math.Max(r.l.violation(), jacobian*size) / progress
+	r.far = math.Max(r.l.violation(r.l.Units), size) / progress
 	return nil
 }
 
-// slope is the norm of the gradient, with the Euclidean gradient g at x, and of what it changes by along a step of the
-// given size in some direction: a start may be the minimum without constraints.
-func (r *run) slope(g, x framework.Point, size float64) (float64, error) {
+// measure sets the units to the slopes of the constraints, as powers of ten: by what they change by
+// along steps in some directions, long enough to see what is flat at x only.
+func (r *run) measure(x framework.Point, size float64) error {
 	blocks := framework.Product(r.l.Blocks())
-	v, h, rng := framework.NewPoint(blocks), framework.NewPoint(blocks), rand.New(rand.NewPCG(3, 4))
+	y, rng := framework.NewPoint(blocks), rand.New(rand.NewPCG(1, 2))
+	ends, probed := make([]float64, len(r.l.c)), make([]float64, len(r.l.c))
+	for range probes {
+		v := direction(blocks, x, rng)
+		v.Scale(reach * size)
+		if blocks.Retract(y, x, v) != nil {
+			continue
+		}
+		if err := r.l.Constraints(ends, y); err != nil {
+			return err
+		}
+		if _, err := r.l.weigh(x); err != nil {
+			return err
+		}
+		for i, c := range r.l.c {
+			if d := (ends[i] - c) / (reach * size); d-d == 0 {
+				probed[i] += d * d * float64(blocks.Dim()) / probes
+			}
+		}
+	}
+	for i, square := range probed {
+		if u := math.Pow(10, math.Round(math.Log10(square)/2)); u > 0 && u <= math.MaxFloat64 {
+			r.l.Units[i] = u
+		}
+	}
+	_, err := r.l.weigh(x)
+	return err
+}
+
+// direction is a random tangent vector at x of length 1.
+func direction(blocks framework.Product, x framework.Point, rng *rand.Rand) framework.Point {
+	v := framework.NewPoint(blocks)
 	for _, b := range v {
 		for i := range b {
 			b[i] = rng.NormFloat64()
@@ -92,6 +110,18 @@ func (r *run) slope(g, x framework.Point, size float64) (float64, error) {
 	if length := blocks.Norm(x, v); length > 0 {
 		v.Scale(1 / length)
 	}
+	return v
+}
+
+// slope is the norm of the gradient of the cost, and of what it changes by along a step of the
+// given size in some direction: a start may be the minimum without constraints.
+func (r *run) slope(x framework.Point, size float64) (float64, error) {
+	blocks := framework.Product(r.l.Blocks())
+	g, h := framework.NewPoint(blocks), framework.NewPoint(blocks)
+	if _, err := r.l.Problem.Evaluate(g, x); err != nil {
+		return 0, err
+	}
+	v := direction(blocks, x, rand.New(rand.NewPCG(3, 4)))
 	err := framework.NewEvaluator(context.Background(), r.l.Problem).Hessian(h, x, g, v)
 	blocks.Gradient(g, x, g)
 	return blocks.Norm(x, g) + size*blocks.Norm(x, h), err
@@ -112,7 +142,7 @@ func (r *run) solve(ctx context.Context) (*Result, error) {
 			return r.finish(res, framework.Failed, err)
 		}
 		switch {
-		case lost || res.Status != framework.Converged && r.l.violation() > r.far:
+		case lost || res.Status != framework.Converged && r.l.violation(r.l.Units) > r.far:
 			r.l.Penalty *= growth // too small for there to be a minimum: begin again
 		case r.within(res.Stationarity):
 			return r.finish(res, framework.Converged, nil)
@@ -173,10 +203,13 @@ func (r *run) spent() bool {
 }
 
 // weigh finds the multipliers at x, in the weights of the Lagrangian, and how far they and the
-// constraints are from their conditions: with z = r (s - P(s)), (z - y)/r = c - P(s).
+// constraints are from their conditions: with z = r (s - P(s)), (z - y)/r = c - P(s), in the unit of each constraint.
 func (r *run) weigh(x framework.Point) error {
 	_, err := r.l.weigh(x)
-	r.left = floats.Distance(r.l.weights, r.l.Multipliers, math.Inf(1)) / r.l.Penalty
+	r.left = 0
+	for i, z := range r.l.weights {
+		r.left = math.Max(r.left, math.Abs(z-r.l.Multipliers[i])/r.l.penalty(i))
+	}
 	return err
 }
 
@@ -208,7 +241,7 @@ func (r *run) finish(inner *framework.Result, s framework.Status, failure error)
 	_, err := r.l.Evaluate(g, inner.Point)
 	cost, err2 := r.l.Problem.Evaluate(nil, inner.Point)
 	if err = errors.Join(err, err2, r.weigh(inner.Point)); err == nil {
-		inner.Cost, res.Multipliers, res.Violation = cost, slices.Clone(r.l.weights), r.l.violation()
+		inner.Cost, res.Multipliers, res.Violation = cost, slices.Clone(r.l.weights), r.l.violation(nil)
 		inner.Stationarity = inner.Stationarity[:0]
 		for k, b := range blocks {
 			b.Gradient(g[k], inner.Point[k], g[k])

@@ -16,6 +16,9 @@ const (
 	// firstPenalty is the gradient of the penalty at a violation of the size of the point, in
 	// units of that of the cost.
 	firstPenalty = 10
+	// probes is the number of steps by which constraints are measured, reach their length in units
+	// of the size of the point.
+	probes, reach = 8, 0.1
 	// maxOuter bounds the minimisations of one run.
 	maxOuter = 100
 	// growth multiplies the penalty where a minimisation has not brought the constraints
