@@ -68,7 +68,7 @@ func await(t testing.TB, number int64) error {
 			continue
 		}
 		if state[QuestionAt] == float64(QuestionMinimum) {
-			_, err = AnswerPoint(number, 0)
+			_, err = AnswerPoint(number, 0, 0)
 			require.NoError(t, err)
 			continue
 		}
@@ -263,7 +263,7 @@ func TestSolverOfPython(t *testing.T) {
 	require.NoError(t, err)
 	after := cost(at(trial), 0)
 	assert.Less(t, after, before)
-	_, err = AnswerPoint(number, at(trial))
+	_, err = AnswerPoint(number, at(trial), 0)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
 	report, err := FitReport(number)

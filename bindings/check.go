@@ -36,6 +36,20 @@ func StartLossCheck(number int64, settings string, precision uint64) (int64, err
 	})
 }
 
+// StartSolverCheck begins to try the laws of solvers on one that is written in Python, which
+// QuestionMinimum asks; [CheckReport] has the outcome. It returns 1.
+func StartSolverCheck(number int64, name string) (int64, error) {
+	return guarded("check", func() (int64, error) {
+		return start(number, "check", func(j *job) (any, error) {
+			report := frameworktest.CheckSolver(pythonSolver{job: j, name: name}, frameworktest.SolverOptions{
+				// Iterators are not stored, and a panic of a problem is Go's.
+				Without: []string{frameworktest.StoredState, frameworktest.Panic},
+			})
+			return report, j.ctx.Err()
+		})
+	})
+}
+
 // CheckReport is the outcome of a check as a JSON list of objects with the
 // entries law, ok and detail.
 func CheckReport(number int64) (string, error) {

@@ -26,6 +26,8 @@ type manifoldChoice struct {
 	Shape []int  `json:"shape"`
 	// Copies is the number of copies; 0 stands for 1.
 	Copies int `json:"copies"`
+	// Own is for manifolds written in Python, of which Kind is the class.
+	Own *ownCalls `json:"own"`
 }
 
 // maxEntries bounds the coordinates of a point of one manifold, maxSide the rows and
@@ -84,13 +86,22 @@ func (c manifoldChoice) block() (framework.Block, error) {
 	return b, nil
 }
 
-// describedBlocks makes the blocks of a product.
-func describedBlocks(choices []manifoldChoice) (framework.Product, error) {
+// describedBlocks makes the blocks of a product. fail is told where an operation that is
+// written in Python raises an exception.
+func describedBlocks(choices []manifoldChoice, fail func(error) error) (framework.Product, error) {
 	if len(choices) == 0 {
 		return nil, fmt.Errorf("no blocks: %w", framework.ErrInvalid)
 	}
 	var blocks framework.Product
 	for _, c := range choices {
+		if c.Own != nil {
+			m, err := c.own(fail)
+			if err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, framework.Block{Name: c.Name, Manifold: m.offered(m.functions["inner"] != nil)})
+			continue
+		}
 		b, err := c.block()
 		if err != nil {
 			return nil, err

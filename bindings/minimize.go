@@ -2,6 +2,7 @@ package bindings
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -27,6 +28,8 @@ func UsePython(addresses string) (int64, error) {
 type minimizeSettings struct {
 	Blocks []manifoldChoice `json:"blocks"`
 	Solver string           `json:"solver"`
+	// Job is a number for a job where the solver is one written in Python, else 0.
+	Job int64 `json:"job"`
 	// Tolerance bounds the norm of the Riemannian gradient of all blocks together.
 	Tolerance float64 `json:"tol"`
 	// MaxIterations is 0 for the default, TimeLimit, in seconds, 0 for none.
@@ -34,6 +37,8 @@ type minimizeSettings struct {
 	TimeLimit     float64 `json:"time_limit"`
 	// Seed is that of the directions of CheckProblem.
 	Seed uint64 `json:"seed"`
+
+	own framework.Solver // written in Python
 }
 
 // The addresses that Minimize is given, in their order. Arrays have the length of
@@ -51,6 +56,7 @@ const (
 	bothOfAt            // function: returns the cost and writes the gradient
 	productOfAt         // function: writes the product; 0 for none
 	observeAt           // function: returns 1 to stop the run, else 0; 0 for none
+	advanceAt           // function: does an iteration of a solver, see [AnswerPoint]; 0 for none
 	raisedAt            // list that gets an exception
 	addressEntries
 )
@@ -79,7 +85,7 @@ type pythonProblem struct {
 	blocks                             framework.Product
 	x, grad, v, product, iterate, told []float64
 	cost, gradient, both               function
-	multiply, watch                    function // nil where there is none
+	multiply, watch, advance           function // nil where there is none
 	costs, gradients, products         int64
 
 	// failure is what ended the run: nothing is called after it.
@@ -98,7 +104,7 @@ func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem
 		return nil, err
 	}
 	p := &pythonProblem{}
-	if p.blocks, err = describedBlocks(blocks); err != nil {
+	if p.blocks, err = describedBlocks(blocks, p.note); err != nil {
 		return nil, err
 	}
 	for at, to := range map[int]*[]float64{pointAt: &p.x, gradientAt: &p.grad, vectorAt: &p.v, productAt: &p.product, iterateAt: &p.iterate} {
@@ -109,7 +115,7 @@ func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem
 	if p.told, err = view("progress", list[progressAt], progressEntries); err != nil {
 		return nil, err
 	}
-	for at, to := range map[int]*function{costOfAt: &p.cost, gradientOfAt: &p.gradient, bothOfAt: &p.both, productOfAt: &p.multiply, observeAt: &p.watch} {
+	for at, to := range map[int]*function{costOfAt: &p.cost, gradientOfAt: &p.gradient, bothOfAt: &p.both, productOfAt: &p.multiply, observeAt: &p.watch, advanceAt: &p.advance} {
 		if list[at] != 0 {
 			*to = python.Function{Object: list[at], Raised: list[raisedAt]}
 		}
@@ -241,16 +247,38 @@ func Minimize(settings string, addresses uint64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		result, err := s.solve(p.asProblem(), p.iterate, p.observe)
-		if p.failure != nil {
-			return "", nil
+		if s.Job == 0 {
+			return s.minimize(p, nil)
 		}
-		if err != nil {
+		// The job is where the solver's calls of the problem find it.
+		if _, err := begin(s.Job, "minimize", true, func(j *job) (any, error) { return s.minimize(p, j) }); err != nil {
 			return "", err
 		}
-		pack(p.iterate, result.Point)
-		return p.report(result)
+		j, err := find(s.Job)
+		if err != nil || j.err != nil {
+			return "", errors.Join(err, j.err)
+		}
+		return j.result.(string), nil
 	})
+}
+
+// minimize returns the report of [Minimize].
+func (s minimizeSettings) minimize(p *pythonProblem, j *job) (string, error) {
+	if j != nil {
+		if p.advance == nil {
+			return "", fmt.Errorf("solver: no address: %w", framework.ErrInvalid)
+		}
+		s.own = &pythonSolver{job: j, name: s.Solver, advance: func() error { return p.note(p.advance.Call()) }}
+	}
+	result, err := s.solve(p.asProblem(), p.iterate, p.observe)
+	if p.failure != nil {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	pack(p.iterate, result.Point)
+	return p.report(result)
 }
 
 // calledProblem reads the settings and makes the problem of the functions at addresses.
@@ -297,6 +325,9 @@ func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe f
 
 // choose returns the solver that was asked for.
 func (s minimizeSettings) choose(p framework.Problem) (framework.Solver, error) {
+	if s.own != nil {
+		return s.own, nil
+	}
 	if s.Solver == solverAuto {
 		return solvers.Auto(p), nil
 	}
@@ -371,6 +402,9 @@ func CheckProblem(settings string, addresses uint64) (string, error) {
 			return "", err
 		}
 		x, err := startAt(p.blocks, p.iterate)
+		if p.failure != nil {
+			return "", nil
+		}
 		if err != nil {
 			return "", err
 		}

@@ -66,7 +66,7 @@ func MinimizeDiagonal(settings string, a, d, iterate uint64) (string, error) {
 		if err := decode(settings, &s); err != nil {
 			return "", err
 		}
-		blocks, err := describedBlocks(s.Blocks)
+		blocks, err := describedBlocks(s.Blocks, nil)
 		if err != nil {
 			return "", err
 		}

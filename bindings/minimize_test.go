@@ -33,7 +33,7 @@ func sphereSettings(solver string) minimizeSettings {
 // read and write arrays as those in Python do. fail has call number failAt of any
 // function fail.
 func through(t *testing.T, failAt int) (*diagonal, *pythonProblem, *int) {
-	blocks, err := describedBlocks(sphereSettings("").Blocks)
+	blocks, err := describedBlocks(sphereSettings("").Blocks, nil)
 	require.NoError(t, err)
 	n := blocks.Size()
 	numbers := func() []float64 { return make([]float64, n) }

@@ -53,21 +53,24 @@ func ProblemBlocks(number int64) (string, error) {
 	})
 }
 
-// ProblemStart copies the point to begin with to the destination x.
+// ProblemStart returns 1 where a run of the solver begins, and 0 where it goes on. It copies
+// the best point so far to the destination x unless that is 0.
 func ProblemStart(number int64, x uint64) (int64, error) {
 	return withMinimum("problem start", number, func(_ *job, m *minimum) (int64, error) {
-		to, err := m.packed("x", x)
-		if err != nil {
-			return 0, err
+		if x != 0 {
+			to, err := m.packed("x", x)
+			if err != nil {
+				return 0, err
+			}
+			pack(to, m.start)
 		}
-		pack(to, m.start)
-		return 1, nil
+		return int64(truth(m.begins)), nil
 	})
 }
 
 // StartCost begins to evaluate the cost at x and, where the destination grad is
-// not 0, the Euclidean gradient. Wait returns Evaluated when it is over, and
-// [Cost] has the outcome.
+// not 0, the Euclidean gradient. It returns 1, and Wait returns Evaluated when that
+// is over, or it returns 0 where that is over. [Cost] has the outcome.
 func StartCost(number int64, x, grad uint64) (int64, error) {
 	return withMinimum("start cost", number, func(j *job, m *minimum) (int64, error) {
 		at, err := m.packed("x", x)
@@ -79,6 +82,10 @@ func StartCost(number int64, x, grad uint64) (int64, error) {
 			if slopes, err = m.packed("grad", grad); err != nil {
 				return 0, err
 			}
+		}
+		if m.advance != nil {
+			m.cost, m.err = m.evaluate(evaluation{at, slopes})
+			return 0, nil
 		}
 		select {
 		case m.work <- evaluation{at, slopes}:
@@ -120,6 +127,14 @@ func ProblemRetract(number int64, dst, x, v uint64) (int64, error) {
 	})
 }
 
+// ProblemTransport replaces the tangent vector v at x by the one at y that corresponds to it.
+func ProblemTransport(number int64, v, x, y uint64) (int64, error) {
+	return eachBlock("transport", number, v, x, y, func(b framework.Block, v, x, y []float64) error {
+		b.Transport(v, x, y, v)
+		return nil
+	})
+}
+
 // ProblemInner is the inner product of the tangent vectors u and v at x.
 func ProblemInner(number int64, x, u, v uint64) (float64, error) {
 	var sum float64
@@ -130,9 +145,9 @@ func ProblemInner(number int64, x, u, v uint64) (float64, error) {
 	return sum, err
 }
 
-// AnswerPoint ends the run of the solver at the point x; 0 stands for the best
-// point evaluated.
-func AnswerPoint(number int64, x uint64) (int64, error) {
+// AnswerPoint ends an iteration of the solver at the point x; 0 stands for the best
+// point evaluated. It was the last one where more is 0.
+func AnswerPoint(number int64, x uint64, more int64) (int64, error) {
 	return withMinimum("answer point", number, func(j *job, m *minimum) (int64, error) {
 		var end framework.Point
 		if x != 0 {
@@ -143,7 +158,7 @@ func AnswerPoint(number int64, x uint64) (int64, error) {
 			end = framework.NewPoint(m.evaluator.Blocks())
 			unpack(end, from)
 		}
-		m.end <- end
+		m.end <- ending{end, more != 0}
 		j.minimum = nil
 		return 1, nil
 	})

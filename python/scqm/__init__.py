@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         solvers,
     )
     from ._block_influence import BlockInfluence, influence_blocks
-    from ._check_gradient import DerivativeReport, check_gradient
+    from ._check_gradient import check_gradient
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
     from ._geometry import DenoiseGeometry
@@ -76,7 +76,6 @@ __all__ = [
     "BudgetError",
     "DenoiseGeometry",
     "DenoiseReport",
-    "DerivativeReport",
     "FileError",
     "Fits",
     "ForkError",
@@ -138,7 +137,6 @@ _HOMES = {
     "BlockInfluence": "_block_influence",
     "DenoiseGeometry": "_geometry",
     "DenoiseReport": "_denoiser",
-    "DerivativeReport": "_check_gradient",
     "Fits": "_many",
     "FrechetMean": "_mean",
     "Influence": "_influence",

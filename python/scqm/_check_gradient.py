@@ -2,64 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ._autodiff import derivatives
 from ._domain import Domain
+from ._laws import CheckReport, read
 from ._library import _core
 from ._minimize import Cost, Functions, Gradient, Hessian, Manifolds, Point
 from ._validation import check_integer
-
-
-@dataclass(frozen=True)
-class DerivativeVerdict:
-    """The outcome of one law of :func:`check_gradient`.
-
-    Attributes
-    ----------
-    law : str
-        Its name, such as "gradient slope of R" for the gradient in block R.
-    ok : bool
-        Whether it holds.
-    detail : str
-        What was measured.
-    """
-
-    law: str
-    ok: bool
-    detail: str
-
-
-@dataclass(frozen=True)
-class DerivativeReport:
-    """The outcome of :func:`check_gradient`. It is true where every law holds.
-
-    Attributes
-    ----------
-    verdicts : tuple of DerivativeVerdict
-        The laws in the order they were tried.
-    """
-
-    verdicts: tuple[DerivativeVerdict, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether every law holds."""
-        return all(v.ok for v in self.verdicts)
-
-    @property
-    def broken(self) -> tuple[str, ...]:
-        """The names of the laws that do not hold."""
-        return tuple(v.law for v in self.verdicts if not v.ok)
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def __str__(self) -> str:
-        return "\n".join(
-            f"{'holds ' if v.ok else 'BROKEN'}  {v.law}: {v.detail}"
-            for v in self.verdicts
-        )
 
 
 def check_gradient(
@@ -70,7 +18,7 @@ def check_gradient(
     gradient: Gradient,
     hessian: Hessian = None,
     random_state: int = 0,
-) -> DerivativeReport:
+) -> CheckReport:
     """Try whether a gradient, and a Hessian, are those of a cost.
 
     The cost is expanded at x along random tangent vectors of each block. With the
@@ -95,7 +43,7 @@ def check_gradient(
 
     Returns
     -------
-    DerivativeReport
+    CheckReport
         True where every law holds; its text lists all of them.
 
     Examples
@@ -118,10 +66,8 @@ def check_gradient(
     """
     domain = Domain(manifold)
     settings = {
-        "blocks": domain.describe(),
         "seed": check_integer("random_state", random_state, 0),
     }
     shown = Functions(domain, derivatives(cost, gradient, hessian), None, "")
     shown.begin(x)
-    verdicts = shown.run(_core.bindings_CheckProblem, settings)
-    return DerivativeReport(tuple(DerivativeVerdict(**v) for v in verdicts))
+    return read("derivatives", shown.run(_core.bindings_CheckProblem, settings))

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ._own_manifold import Operations
 from .exceptions import InputError
-from .manifolds import Manifold
+from .manifolds import Manifold, _BuiltIn
 
 # The name of the only block.
 ALONE = "x"
@@ -48,9 +49,28 @@ class Domain:
                 )
         self.size = sum(block._size for block in self.blocks.values())
 
-    def describe(self) -> list[dict[str, Any]]:
-        """Return what the library is told of the blocks."""
-        return [block._describe(name) for name, block in self.blocks.items()]
+    def describe(
+        self, raised: list[BaseException]
+    ) -> tuple[list[dict[str, Any]], list[Operations]]:
+        """Return what the library is told of the blocks, and what has to outlive it.
+
+        Parameters
+        ----------
+        raised : list
+            What gets the exceptions of manifolds written in Python.
+        """
+        own = {
+            name: Operations(block, raised)
+            for name, block in self.blocks.items()
+            if not isinstance(block, _BuiltIn)
+        }
+        described = [
+            block._describe(name)
+            if isinstance(block, _BuiltIn)
+            else own[name].describe(name)
+            for name, block in self.blocks.items()
+        ]
+        return described, list(own.values())
 
 
 class Buffer:

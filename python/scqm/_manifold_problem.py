@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ._check_gradient import DerivativeReport, check_gradient
+from ._check_gradient import check_gradient
+from ._laws import CheckReport
 from ._minimize import (
     Cost,
     Gradient,
@@ -64,7 +65,7 @@ class ManifoldProblem:
             **settings,
         )
 
-    def check_gradient(self, x: Point, *, random_state: int = 0) -> DerivativeReport:
+    def check_gradient(self, x: Point, *, random_state: int = 0) -> CheckReport:
         """Try the derivatives at a point; see :func:`scqm.check_gradient`."""
         return check_gradient(
             self.cost,

@@ -6,12 +6,11 @@ has called. An exception in one of them ends the run and is raised here as it is
 
 from __future__ import annotations
 
-import ctypes
-import functools
 import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,10 +18,11 @@ import numpy as np
 from ._autodiff import Derivatives, derivatives
 from ._domain import Buffer, Domain
 from ._library import _core
-from ._native import Array, address, call
-from ._validation import check_count, check_real
+from ._native import Array, Job, address, call, use_python
+from ._validation import check_count, check_real, number
 from .exceptions import InputError
 from .manifolds import Manifold
+from .solvers import Solver, SolverName, answer
 
 #: A point or a vector: an array, a tuple of arrays on FixedRank, or a dict of those.
 Point: TypeAlias = Any
@@ -30,14 +30,6 @@ Manifolds: TypeAlias = Manifold[Any] | Mapping[str, Manifold[Any]]
 Cost: TypeAlias = Callable[[Point], Any]
 Gradient: TypeAlias = Callable[[Point], Point] | Literal["jax", "torch"]
 Hessian: TypeAlias = Callable[[Point, Point], Point] | Literal["jax", "torch"] | None
-
-# The functions of the interpreter that the library calls; see
-# bindings/internal/python.
-_API = (
-    "PyErr_Clear", "PyErr_Fetch", "PyErr_NormalizeException", "PyErr_Occurred",
-    "PyException_SetTraceback", "PyFloat_AsDouble", "PyGILState_Ensure",
-    "PyGILState_Release", "PyList_Append", "PyObject_CallObject", "Py_DecRef",
-)  # fmt: skip
 
 # The entries of the progress; see bindings/minimize.go.
 _ITERATION, _COST, _GRADIENT, _COSTS, _GRADIENTS, _PRODUCTS, _SECONDS = range(7)
@@ -90,31 +82,6 @@ class MinimizeResult:
     history: dict[str, Array] = field(default_factory=dict, repr=False)
 
 
-@functools.cache
-def _use_python() -> None:
-    """Tell the library where the interpreter's functions are."""
-    places = {
-        name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-        for name in _API
-    }
-    call(_core.bindings_UsePython, json.dumps(places))
-
-
-def _number(value: Any) -> float:
-    """Return a cost as a float."""
-    if isinstance(value, float):  # np.float64 is one
-        return value
-    try:
-        array = np.asarray(value)
-        fits = array.shape == () and np.can_cast(array.dtype, np.float64, "same_kind")
-    except ValueError:
-        fits = False
-    if not fits:
-        kind = f"an array of shape {array.shape}" if np.ndim(value) else repr(value)
-        raise InputError(f"cost returned {kind}; want a number")
-    return float(array)
-
-
 class Functions:
     """The functions of a problem as the library calls them: without arguments.
 
@@ -129,9 +96,11 @@ class Functions:
         callback: Callable[[MinimizeResult], object] | None,
         solver: str,
     ) -> None:
+        self.domain = domain
         self.functions = functions
         self.callback = callback
         self.solver = solver
+        self.advance: Callable[[], None] | None = None
         self.at, self.grad, self.v, self.product, self.iterate = (
             Buffer(domain, what) for what in ("x", "gradient", "v", "hessian", "x0")
         )
@@ -149,7 +118,7 @@ class Functions:
 
     def cost(self) -> float:
         """Return the cost."""
-        return _number(self.functions.cost(self.at.read()))
+        return number(self.functions.cost(self.at.read()), "cost")
 
     def gradient(self) -> None:
         """Write the gradient."""
@@ -164,7 +133,7 @@ class Functions:
             return cost
         cost, gradient = self.functions.both(self.at.read())
         self.grad.write(gradient)
-        return _number(cost)
+        return number(cost, "cost")
 
     def multiply(self) -> None:
         """Write the product of the Hessian with a vector."""
@@ -191,30 +160,36 @@ class Functions:
             seconds=told[_SECONDS],
         )
         try:
-            return float(self.callback(so_far) is True)
+            stop = self.callback(so_far)
+            return float(isinstance(stop, bool | np.bool_) and bool(stop))
         except StopIteration:
             return 1.0
 
-    def run(self, function: Callable[[str, int], str], settings: dict[str, Any]) -> Any:
+    def run(self, function: Callable[[str, int], str], settings: dict[str, Any]) -> str:
         """Call Minimize or CheckProblem."""
-        _use_python()
+        use_python()
         buffers = (self.at, self.grad, self.v, self.product, self.iterate)
         # Bound methods are made anew each time they are looked up: these stay.
         functions: list[object] = [self.cost, self.gradient, self.both]
         functions.append(self.multiply if self.functions.hessian else None)
         functions.append(self.observe if self.callback is not None else None)
-        functions.append(self.raised)
+        functions += [self.advance, self.raised]
         places = [address(b.flat) for b in buffers] + [address(self.progress)]
         places += [0 if f is None else id(f) for f in functions]
         table = np.array(places, np.uint64)
-        report = call(function, json.dumps(settings), address(table))
+        described, own = self.domain.describe(self.raised)
+        report = call(
+            function, json.dumps(settings | {"blocks": described}), address(table)
+        )
+        del own  # whose addresses the library was told
         if self.raised:
-            error = self.raised.pop()
+            error = self.raised[0]
+            self.raised.clear()
             try:
                 raise error
             finally:
                 del error  # which holds this frame
-        return json.loads(report)
+        return report
 
 
 def minimize(
@@ -224,7 +199,7 @@ def minimize(
     manifold: Manifolds,
     gradient: Gradient,
     hessian: Hessian = None,
-    solver: str = "auto",
+    solver: SolverName | Solver = "auto",
     tol: float = 1e-6,
     max_iter: int | None = None,
     time_limit: float | None = None,
@@ -242,8 +217,9 @@ def minimize(
     x0 : ndarray, tuple of three, or dict by block
         Where to begin, such as ``manifold.random_point()``.
     manifold : Manifold or dict of Manifold
-        What x is on: one of :mod:`scqm.manifolds`, or a dict of them by the names of
-        blocks, for their product.
+        What x is on: one of :mod:`scqm.manifolds`, an object of your own class of
+        :class:`scqm.manifolds.Manifold`, or a dict of those by the names of blocks, for
+        their product.
     gradient : callable, "jax" or "torch"
         The Euclidean gradient: ``gradient(x)`` returns the derivatives with respect
         to the entries of x, in the form of x, as if there were no constraint. With
@@ -254,8 +230,9 @@ def minimize(
         of the gradient along v, in the form of x. None takes that of jax or torch
         where they have the gradient; otherwise solvers that need it take differences
         of gradients.
-    solver : str, default="auto"
-        "rgd", "cg", "lbfgs", "trust_region", or "auto", which chooses.
+    solver : str or Solver, default="auto"
+        "rgd", "cg", "lbfgs", "trust_region", or "auto", which chooses; or an object of
+        your own class of :class:`scqm.solvers.Solver`.
     tol : float, default=1e-6
         The norm of the Riemannian gradient at which a run has converged.
     max_iter : int or None, default=None
@@ -265,7 +242,7 @@ def minimize(
     callback : callable, optional
         ``callback(result_so_far)`` is called after the start and after every
         iteration with a :class:`MinimizeResult` of status "running". The run ends
-        where it returns True or raises StopIteration.
+        where it returns True, of NumPy or not, or raises StopIteration.
 
     Returns
     -------
@@ -305,11 +282,10 @@ def minimize(
     domain = Domain(manifold)
     if callback is not None and not callable(callback):
         raise InputError(f"callback is {callback!r}; want a function or None")
-    if not isinstance(solver, str):
-        raise InputError(f"solver is {solver!r}; want the name of one")
-    settings = {
-        "blocks": domain.describe(),
-        "solver": solver,
+    if not isinstance(solver, str | Solver):
+        raise InputError(f"solver is {solver!r}; want the name of one, or a Solver")
+    settings: dict[str, Any] = {
+        "solver": solver if isinstance(solver, str) else solver.name,
         "tol": check_real("tol", tol, 0, above=False),
         "max_iter": check_count("max_iter", max_iter) or 0,
         "time_limit": 0.0
@@ -317,9 +293,21 @@ def minimize(
         else check_real("time_limit", time_limit, 0, above=True),
     }
     functions = derivatives(cost, gradient, hessian)
-    shown = Functions(domain, functions, callback, solver)
+    shown = Functions(domain, functions, callback, settings["solver"])
     shown.begin(x0)
-    report = shown.run(_core.bindings_Minimize, settings)
+    if isinstance(solver, Solver):
+        with Job() as job:
+            job.raised = shown.raised
+            shapes = {
+                name: getattr(block, "shape", (block._size,))
+                for name, block in domain.blocks.items()
+            }
+            shown.advance = partial(answer, solver, job, shapes, max_iter, tol)
+            settings["job"] = job.number
+            told = shown.run(_core.bindings_Minimize, settings)
+    else:
+        told = shown.run(_core.bindings_Minimize, settings)
+    report = json.loads(told)
     norm, fun = report.pop("grad_norm"), report.pop("fun")
     history = {
         name: np.array(column, np.float64)

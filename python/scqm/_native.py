@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import itertools
+import json
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -128,6 +130,25 @@ def contiguous(array: npt.ArrayLike) -> Array:
     return np.require(array, np.float64, ("C", "A"))
 
 
+# The functions of the interpreter that the library calls; see
+# bindings/internal/python.
+_API = (
+    "PyErr_Clear", "PyErr_Fetch", "PyErr_NormalizeException", "PyErr_Occurred",
+    "PyException_SetTraceback", "PyFloat_AsDouble", "PyGILState_Ensure",
+    "PyGILState_Release", "PyList_Append", "PyObject_CallObject", "Py_DecRef",
+)  # fmt: skip
+
+
+@functools.cache
+def use_python() -> None:
+    """Tell the library where the functions of the interpreter are that it calls."""
+    places = {
+        name: ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+        for name in _API
+    }
+    call(_core.bindings_UsePython, json.dumps(places))
+
+
 if "SCQM_MEMORY" in os.environ:
     call(_core.bindings_SetMemory, os.environ["SCQM_MEMORY"])
 
@@ -209,6 +230,10 @@ class Job:
 
     # Set when nobody waits for the job any more.
     abandoned = False
+    # What functions of the user have raised that the library has called.
+    raised: list[BaseException] | tuple[()] = ()
+    # The iterations of a solver written in Python.
+    iterations: Iterator[tuple[Array | None, int]] = iter(())
     # Set when its result has been kept.
     detached = False
 

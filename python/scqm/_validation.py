@@ -122,3 +122,18 @@ def check_threads(value: Any) -> int:
     # A list is for nested regions, as OpenMP reads it: the first is the outermost.
     setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     return int(setting) if setting.isdecimal() else 0
+
+
+def number(value: Any, what: str) -> float:
+    """Return a number that a function of the user has returned as a float."""
+    if isinstance(value, float):  # np.float64 is one
+        return value
+    try:
+        array = np.asarray(value)
+        fits = array.shape == () and np.can_cast(array.dtype, np.float64, "same_kind")
+    except ValueError:
+        fits = False
+    if not fits:
+        kind = f"an array of shape {array.shape}" if np.ndim(value) else repr(value)
+        raise InputError(f"{what} returned {kind}; want a number")
+    return float(array)

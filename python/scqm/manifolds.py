@@ -2,7 +2,8 @@
 
 Each is what a point may be: a unit vector, a matrix of orthonormal columns, a
 rotation. :func:`scqm.minimize` finds the lowest cost on one of them, or on several at
-once; the operations here are for methods of your own.
+once; the operations here are for methods of your own. A subclass of :class:`Manifold`
+is one of your own, which :func:`check` tries.
 
 Points and tangent vectors are arrays of float64 in the shapes of Manopt. Row-major
 order is the library's too, so that nothing is transposed or reordered at its boundary.
@@ -49,9 +50,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from ._laws import CheckReport, read
 from ._library import _core
 from ._names import lookup
-from ._native import Array, address, call, contiguous
+from ._native import Array, address, call, contiguous, use_python
 from ._validation import check_integer
 from .exceptions import InputError
 
@@ -76,6 +78,8 @@ __all__ = [
     "Stiefel",
     "Symmetric",
     "Unitary",
+
+    "check",
 ]
 
 if not TYPE_CHECKING:
@@ -87,13 +91,247 @@ Factors: TypeAlias = tuple[Array, Array, Array]
 PointLike: TypeAlias = npt.ArrayLike | Sequence[npt.ArrayLike]
 
 X = TypeVar("X")
-Self = TypeVar("Self", bound="Manifold[Any]")
 
 
 class Manifold(ABC, Generic[X]):
-    """What all manifolds have in common.
+    """A manifold; subclass it for one of your own.
 
-    Two manifolds are equal if they are of one class and have the same parameters.
+    A subclass sets ``shape`` and ``dim`` and has :meth:`projection` and
+    :meth:`retraction`; its points and vectors are arrays. It may have any of the other
+    methods too, with their meaning here; what it does not have works by the two, or is
+    refused. With an :meth:`inner` of its own goes :meth:`riemannian_gradient`, which is
+    else found by solving with the matrix of the inner product. :func:`check` tries
+    whether all is as :func:`scqm.minimize` relies on.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The shape of a point; :class:`FixedRank` has ``shapes``.
+    dim : int
+        The dimension.
+
+    Examples
+    --------
+    The probability vectors, with steps that multiply.
+
+    >>> import numpy as np
+    >>> import scqm
+    >>> class Simplex(scqm.manifolds.Manifold):
+    ...     def __init__(self, n):
+    ...         self.shape, self.dim = (n,), n - 1
+    ...
+    ...     def projection(self, x, v):
+    ...         return v - v.sum() * x
+    ...
+    ...     def retraction(self, x, v):
+    ...         y = x * np.exp(v / x)
+    ...         return np.maximum(y / y.sum(), 1e-300)
+    ...
+    ...     def inner(self, x, u, v):
+    ...         return np.sum(u * v / x)
+    ...
+    ...     def random_point(self, random_state=None):
+    ...         rng = np.random.default_rng(random_state)
+    ...         return rng.dirichlet(np.ones(self.shape))
+    >>> bool(scqm.manifolds.check(Simplex(4)))
+    True
+    """
+
+    shape: tuple[int, ...]
+    dim: int
+
+    @property
+    def _size(self) -> int:
+        """The number of entries of a point."""
+        return math.prod(self.shape)
+
+    def _flat(self, x: Any, what: str) -> Array:
+        """Return a point or vector as one contiguous array; ``what`` is for errors."""
+        array = real_array(x, what)
+        if array.shape != tuple(self.shape):
+            raise InputError(f"{what} has shape {array.shape}; want {self.shape}")
+        return array
+
+    def _shaped(self, flat: Array) -> Any:
+        """Return a flat array as a point, which shares its memory."""
+        return flat.reshape(self.shape)
+
+    def _has(self, name: str) -> bool:
+        """Whether the class has a method of its own."""
+        return getattr(type(self), name) is not getattr(Manifold, name)
+
+    def _lacks(self, name: str) -> InputError:
+        return InputError(f"{type(self).__name__} has no {name}; write that method")
+
+    @abstractmethod
+    def projection(self, x: Any, v: Any) -> X:
+        """Return the orthogonal projection of v on the tangent space at x."""
+
+    @abstractmethod
+    def retraction(self, x: Any, v: Any) -> X:
+        """Return the point reached from x along the tangent vector v.
+
+        It agrees with x + v to first order in v. Those of this module agree with the
+        geodesic to second order, on :class:`Stiefel` to first. Where a step is too
+        long, yours returns NaN or raises InputError or LinAlgError, and solvers take a
+        shorter one.
+
+        Raises
+        ------
+        InputError
+            The result would not be a finite point.
+        """
+
+    def transport(self, x: Any, y: Any, v: Any) -> X:
+        """Return the tangent vector at y that corresponds to v, which is one at x."""
+        return self.projection(y, v)
+
+    def inner(self, x: Any, u: Any, v: Any) -> float:
+        """Return the inner product of the tangent vectors u and v at x."""
+        return float(np.vdot(u, v))
+
+    def norm(self, x: Any, v: Any) -> float:
+        """Return the length of the tangent vector v at x."""
+        return math.sqrt(max(self.inner(x, v, v), 0.0))
+
+    def random_point(self, random_state: int | np.random.Generator | None = None) -> X:
+        """Return a random point.
+
+        Parameters
+        ----------
+        random_state : int, Generator or None, default=None
+            The seed. Equal seeds give equal points on every machine.
+
+        Returns
+        -------
+        ndarray, or tuple of three
+            The point; uniformly distributed where that is possible.
+        """
+        raise self._lacks("random_point")
+
+    def exp(self, x: Any, v: Any) -> X:
+        """Return the end of the geodesic from x along the tangent vector v.
+
+        Raises
+        ------
+        InputError
+            The manifold has none (:class:`FixedRank`), or the end is not finite.
+        """
+        raise self._lacks("exp")
+
+    def log(self, x: Any, y: Any) -> X:
+        """Return the tangent vector at x whose geodesic is the shortest to y.
+
+        Raises
+        ------
+        InputError
+            The manifold has none (:class:`FixedRank`), x or y is not a point, or
+            they are too far apart (:class:`Stiefel`).
+        """
+        raise self._lacks("log")
+
+    def dist(self, x: Any, y: Any) -> float:
+        """Return the length of the shortest geodesic from x to y.
+
+        Raises
+        ------
+        InputError
+            The manifold has none (:class:`FixedRank`), x or y is not a point, or
+            they are too far apart (:class:`Stiefel`).
+        """
+        return self.norm(x, self.log(x, y))
+
+    def riemannian_gradient(self, x: Any, g: Any) -> X:
+        """Return the Riemannian gradient of a cost at x.
+
+        Parameters
+        ----------
+        x : array-like
+            The point.
+        g : array-like
+            The Euclidean gradient there: the derivatives with respect to entries.
+
+        Returns
+        -------
+        ndarray, or tuple of three
+            A tangent vector at x: its inner product with each tangent vector is that of
+            the entries of g.
+        """
+        if not self._has("inner"):
+            return self.projection(x, g)
+        # Projections of the axes, of length 1, span the tangent space; the matrix of
+        # their inner products has its rank.
+        units: list[Any] = [
+            self.projection(x, e) for e in np.eye(self._size).reshape(-1, *self.shape)
+        ]
+        lengths = [self.norm(x, u) for u in units]
+        span = [u / n for u, n in zip(units, lengths, strict=True) if n > 0]
+        values, vectors = np.linalg.eigh(
+            [[self.inner(x, u, v) for u in span] for v in span]
+        )
+        values, vectors = values[-self.dim :], vectors[:, -self.dim :]
+        slopes = [np.vdot(u, g) for u in span]
+        parts = vectors @ (vectors.T @ slopes / values)
+        found: X = sum(a * u for a, u in zip(parts, span, strict=True))
+        return found
+
+    def riemannian_hessian(self, x: Any, g: Any, h: Any, v: Any) -> X:
+        """Return the product of the Riemannian Hessian of a cost at x with v.
+
+        Solvers take differences of gradients on a manifold of your own.
+
+        Parameters
+        ----------
+        x : array-like
+            The point.
+        g : array-like
+            The Euclidean gradient there.
+        h : array-like
+            The product of the Euclidean Hessian with v.
+        v : array-like
+            A tangent vector at x.
+
+        Returns
+        -------
+        ndarray, or tuple of three
+            A tangent vector at x.
+        """
+        raise self._lacks("riemannian_hessian")
+
+    def violation(self, x: Any) -> float:
+        """Return how far x is from being a point; ``inf`` where it is not finite.
+
+        The unit is that of the constraint, such as the largest entry of X'X - I. A
+        manifold of your own without this method takes every finite array for a point;
+        with it, a retraction that ends off the manifold is no step.
+        """
+        return 0.0 if np.isfinite(x).all() else math.inf
+
+    def nearest_point(self, x: Any) -> X:
+        """Return the point nearest to x, which need not be one, or one as good.
+
+        Raises
+        ------
+        InputError
+            There is none, such as for the origin and a sphere.
+        """
+        raise self._lacks("nearest_point")
+
+    def to_pymanopt(self) -> Any:
+        """Return the same manifold of pymanopt, which must be installed.
+
+        Raises
+        ------
+        InputError
+            Pymanopt has no such manifold, or represents its points in another way.
+        """
+        raise InputError(f"{self!r} is no manifold of pymanopt")
+
+
+class _BuiltIn(Manifold[X]):
+    """A manifold of the library.
+
+    Two are equal if they are of one class and have the same parameters.
 
     Attributes
     ----------
@@ -112,22 +350,9 @@ class Manifold(ABC, Generic[X]):
         self._text = json.dumps(self._describe(type(self).__name__))
         self.dim = call(_core.bindings_ManifoldDim, self._text)
 
-    @abstractmethod
     def _constructor(self) -> tuple[int, ...]:
         """Return the arguments of the constructor in Go."""
-
-    @property
-    @abstractmethod
-    def _size(self) -> int:
-        """The number of entries of a point."""
-
-    @abstractmethod
-    def _flat(self, x: Any, what: str) -> Array:
-        """Return a point or vector as one contiguous array; ``what`` is for errors."""
-
-    @abstractmethod
-    def _shaped(self, flat: Array) -> X:
-        """Return a flat array as a point, which shares its memory."""
+        return self._arguments
 
     def _describe(self, name: str) -> dict[str, Any]:
         """Return what the library is told of the manifold."""
@@ -146,7 +371,7 @@ class Manifold(ABC, Generic[X]):
 
     def __eq__(self, other: object) -> bool:
         return (
-            isinstance(other, Manifold)
+            isinstance(other, _BuiltIn)
             and type(self) is type(other)
             and (self._arguments, self._copies) == (other._arguments, other._copies)
         )
@@ -155,148 +380,50 @@ class Manifold(ABC, Generic[X]):
         return hash((type(self), self._arguments, self._copies))
 
     def random_point(self, random_state: int | np.random.Generator | None = None) -> X:
-        """Return a random point.
-
-        Parameters
-        ----------
-        random_state : int, Generator or None, default=None
-            The seed. Equal seeds give equal points on every machine.
-
-        Returns
-        -------
-        ndarray, or tuple of three
-            The point; uniformly distributed where that is possible.
-        """
         seed = int(np.random.default_rng(random_state).integers(2**63))
         flat = np.empty(self._size)
         call(_core.bindings_ManifoldRandom, self._text, seed, address(flat))
-        return self._shaped(flat)
+        return self._point(flat)
 
     def projection(self, x: PointLike, v: PointLike) -> X:
-        """Return the orthogonal projection of v on the tangent space at x."""
         return self._map("projection", x=x, v=v)
 
     def retraction(self, x: PointLike, v: PointLike) -> X:
-        """Return the point reached from x along the tangent vector v.
-
-        It agrees with the geodesic to second order, on :class:`Stiefel` to first.
-
-        Raises
-        ------
-        InputError
-            The result would not be a finite point.
-        """
         return self._map("retraction", x=x, v=v)
 
     def transport(self, x: PointLike, y: PointLike, v: PointLike) -> X:
-        """Return the tangent vector at y that corresponds to v, which is one at x."""
         return self._map("transport", x=x, y=y, v=v)
 
     def exp(self, x: PointLike, v: PointLike) -> X:
-        """Return the end of the geodesic from x along the tangent vector v.
-
-        Raises
-        ------
-        InputError
-            The manifold has none (:class:`FixedRank`), or the end is not finite.
-        """
         return self._map("exp", x=x, v=v)
 
     def log(self, x: PointLike, y: PointLike) -> X:
-        """Return the tangent vector at x whose geodesic is the shortest to y.
-
-        Raises
-        ------
-        InputError
-            The manifold has none (:class:`FixedRank`), x or y is not a point, or
-            they are too far apart (:class:`Stiefel`).
-        """
         return self._map("log", x=x, y=y)
 
     def dist(self, x: PointLike, y: PointLike) -> float:
-        """Return the length of the shortest geodesic from x to y.
-
-        Raises
-        ------
-        InputError
-            The manifold has none (:class:`FixedRank`), x or y is not a point, or
-            they are too far apart (:class:`Stiefel`).
-        """
         return self._measure("dist", x=x, y=y)
 
     def inner(self, x: PointLike, u: PointLike, v: PointLike) -> float:
-        """Return the inner product of the tangent vectors u and v at x."""
         return self._measure("inner", x=x, u=u, v=v)
 
     def norm(self, x: PointLike, v: PointLike) -> float:
-        """Return the length of the tangent vector v at x."""
         return self._measure("norm", x=x, v=v)
 
     def riemannian_gradient(self, x: PointLike, g: PointLike) -> X:
-        """Return the Riemannian gradient of a cost at x.
-
-        Parameters
-        ----------
-        x : array-like
-            The point.
-        g : array-like
-            The Euclidean gradient there: the derivatives with respect to entries.
-
-        Returns
-        -------
-        ndarray, or tuple of three
-            A tangent vector at x.
-        """
         return self._map("gradient", x=x, g=g)
 
     def riemannian_hessian(
         self, x: PointLike, g: PointLike, h: PointLike, v: PointLike
     ) -> X:
-        """Return the product of the Riemannian Hessian of a cost at x with v.
-
-        Parameters
-        ----------
-        x : array-like
-            The point.
-        g : array-like
-            The Euclidean gradient there.
-        h : array-like
-            The product of the Euclidean Hessian with v.
-        v : array-like
-            A tangent vector at x.
-
-        Returns
-        -------
-        ndarray, or tuple of three
-            A tangent vector at x.
-        """
         return self._map("hessian", x=x, g=g, h=h, v=v)
 
     def violation(self, x: PointLike) -> float:
-        """Return how far x is from being a point; ``inf`` where it is not finite.
-
-        The unit is that of the constraint, such as the largest entry of X'X - I.
-        """
         return self._measure("violation", x=x)
 
     def nearest_point(self, x: PointLike) -> X:
-        """Return the point nearest to x, which need not be one, or one as good.
-
-        Raises
-        ------
-        InputError
-            There is none, such as for the origin and a sphere.
-        """
         return self._map("restoration", x=x)
 
     def to_pymanopt(self) -> Any:
-        """Return the same manifold of pymanopt, which must be installed.
-
-        Raises
-        ------
-        InputError
-            Pymanopt has no such manifold, or represents its points in another way.
-        """
         try:
             import pymanopt
         except ImportError:
@@ -314,7 +441,11 @@ class Manifold(ABC, Generic[X]):
         call(
             _core.bindings_ManifoldMap, self._text, operation, address(dst), *places
         )  # fmt: skip
-        return self._shaped(dst)
+        return self._point(dst)
+
+    def _point(self, flat: Array) -> X:
+        point: X = self._shaped(flat)
+        return point
 
     def _measure(self, operation: str, **operands: Any) -> float:
         flat = [self._flat(x, name) for name, x in operands.items()]
@@ -335,8 +466,8 @@ def real_array(value: Any, what: str) -> Array:
     return contiguous(array)
 
 
-class ArrayManifold(Manifold[Array]):
-    """A manifold whose points are arrays.
+class ArrayManifold(_BuiltIn[Array]):
+    """A manifold of the library whose points are arrays.
 
     Attributes
     ----------
@@ -354,22 +485,6 @@ class ArrayManifold(Manifold[Array]):
     ) -> None:
         self.shape = shape if copies is None else (copies, *shape)
         super().__init__(arguments, copies)
-
-    def _constructor(self) -> tuple[int, ...]:
-        return self._arguments
-
-    @property
-    def _size(self) -> int:
-        return math.prod(self.shape)
-
-    def _flat(self, x: Any, what: str) -> Array:
-        array = real_array(x, what)
-        if array.shape != self.shape:
-            raise InputError(f"{what} has shape {array.shape}; want {self.shape}")
-        return array
-
-    def _shaped(self, flat: Array) -> Array:
-        return flat.reshape(self.shape)
 
 
 def _size(name: str, value: Any, least: int = 1) -> int:
@@ -756,7 +871,7 @@ class Hyperbolic(ArrayManifold):
         super().__init__((n,), (n + 1,), copies)
 
 
-class FixedRank(Manifold[Factors]):
+class FixedRank(_BuiltIn[Factors]):
     """The m x n matrices W of rank r, with trace(A'B).
 
     A point is the tuple (U, S, V) with W = U S V': U (m, r) and V (n, r) have
@@ -784,9 +899,6 @@ class FixedRank(Manifold[Factors]):
         #: The shapes of U, S and V.
         self.shapes = ((m, r), (r, r), (n, r))
         super().__init__((m, n, r), None)
-
-    def _constructor(self) -> tuple[int, ...]:
-        return self._arguments
 
     @property
     def _size(self) -> int:
@@ -871,3 +983,47 @@ class FixedRank(Manifold[Factors]):
         if not s[r - 1] > s[0] * 2.0**-50:
             raise InputError(f"W has a rank below {r}")
         return U[:, :r].copy(), np.diag(s[:r]), Vt[:r].T.copy()
+
+
+def check(
+    manifold: Manifold[Any], x: Any = None, *, random_state: int = 0
+) -> CheckReport:
+    """Try whether a manifold written in Python keeps the laws of manifolds.
+
+    Among them: the projection is linear and orthogonal, its rank the dimension; the
+    retraction agrees with x + v to first order, stays finite, and refuses NaN; gradient
+    and inner product fit each other; geodesics have no acceleration, logarithms and
+    distances belong to them; equal arguments give equal results.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        An object of a class of your own.
+    x : array-like, optional
+        A point at which to try the laws, beside random ones. It is needed where there
+        is no ``random_point``.
+    random_state : int, default=0
+        Seed of the points and vectors.
+
+    Returns
+    -------
+    CheckReport
+        True where every law holds; its text lists all of them.
+    """
+    from ._own_manifold import Operations
+
+    raised: list[BaseException] = []
+    own = Operations(manifold, raised)
+    if x is None and not manifold._has("random_point"):
+        raise InputError(f"{own.name} has no random_point; give a point x")
+    point = None if x is None else manifold._flat(x, "x").ravel()
+    use_python()
+    verdicts = call(
+        _core.bindings_CheckManifold,
+        json.dumps(own.describe("x")),
+        check_integer("random_state", random_state, 0),
+        address(point),
+    )
+    if raised:
+        raise raised[0]
+    return read(f"manifold {own.name}", verdicts)

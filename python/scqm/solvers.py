@@ -1,8 +1,8 @@
 """Solvers, those of the library and your own.
 
-A subclass of :class:`Solver` minimises the objective of a fit in Python. The
-:class:`Problem` it is given computes costs, gradients, tangent projections and
-retractions in Go.
+A subclass of :class:`Solver` minimises in Python, for :class:`scqm.SCQM` and for
+:func:`scqm.minimize`. The :class:`Problem` it is given has costs, gradients, tangent
+projections and retractions. :func:`check` tries whether it is right.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -18,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
+from ._laws import CheckReport, read
 from ._library import _core
 from ._names import lookup
 from ._native import Array, Job, address, call
 from .exceptions import BudgetError, InputError, NonFiniteError
 
-__all__ = ["Block", "Point", "Problem", "Solver", "Stochastic", "names"]
+__all__ = ["Block", "Point", "Problem", "Solver", "Stochastic", "check", "names"]
 
 if not TYPE_CHECKING:
     __getattr__ = lookup(__name__)
@@ -45,6 +46,10 @@ SolverName: TypeAlias = Literal[
 Point: TypeAlias = list[Array]
 
 
+#: The shapes of blocks by name, or their numbers of rows.
+Rows: TypeAlias = Mapping[str, int | tuple[int, ...]]
+
+
 @dataclass(frozen=True)
 class Block:
     """A block of the domain of a problem.
@@ -52,7 +57,7 @@ class Block:
     Attributes
     ----------
     name : str
-        ``"c"``, ``"Q"``, ``"Theta"`` or ``"Tau"``.
+        Such as ``"c"``, ``"Q"``, ``"Theta"`` or ``"Tau"``.
     manifold : str
         The manifold of the block, such as ``"stiefel 784x5"``.
     shape : tuple of int
@@ -93,12 +98,14 @@ class Stochastic:
 
 
 class Problem:
-    """The objective of a fit on a product of manifolds.
+    """A cost on a product of manifolds.
 
-    The blocks are c (D,), Q (D, d+s) on the Stiefel manifold Q'Q = I, Theta
-    (q, s) and Tau (n, d); the cost is the sum of the losses of the rows of
-    c + [Tau, Phi(Tau) Theta] Q' - X, and of the penalty. Points, tangent
-    vectors and gradients are lists of one array per block.
+    Points, tangent vectors and gradients are lists of one array per block. A problem of
+    :func:`scqm.minimize` has the blocks of its manifold, or one, "x"; a point of
+    ``FixedRank`` is one array of its entries. That of a fit has the blocks c (D,), Q
+    (D, d+s) on the Stiefel manifold Q'Q = I, Theta (q, s) and Tau (n, d); the cost is
+    the sum of the losses of the rows of c + [Tau, Phi(Tau) Theta] Q' - X, and of the
+    penalty.
 
     A problem is of use inside :meth:`Solver.minimize` only.
 
@@ -107,15 +114,15 @@ class Problem:
     blocks : tuple of Block
         What points are made of.
     max_iter : int or None
-        The parameter of the estimator, for solvers that have iterations.
+        The parameter of that name.
     tol : float or None
-        The parameter of the estimator. The library judges convergence itself.
+        The parameter of that name. The library judges convergence itself.
     """
 
     def __init__(
         self,
         job: Job,
-        rows: dict[str, int],
+        rows: Rows,
         max_iter: int | None,
         tol: float | None,
     ) -> None:
@@ -123,8 +130,9 @@ class Problem:
         blocks = []
         for b in json.loads(call(_core.bindings_ProblemBlocks, job.number)):
             size = b["rows"] * b["size"]
-            count = rows.get(b["name"], b["rows"])
-            shape = (size,) if b["name"] == "c" else (count, size // count)
+            shape = rows.get(b["name"], b["rows"])
+            if isinstance(shape, int):
+                shape = (size,) if b["name"] == "c" else (shape, size // shape)
             blocks.append(Block(b["name"], b["manifold"], shape, b["dim"]))
         self.blocks = tuple(blocks)
         self.max_iter = max_iter
@@ -147,8 +155,7 @@ class Problem:
         Raises
         ------
         BudgetError
-            The time limit of the fit is over. The fit ends with the best point
-            evaluated.
+            A limit of the run is reached. It ends with the best point evaluated.
         """
         return self._evaluate(self.pack(x), None)
 
@@ -189,6 +196,20 @@ class Problem:
             address(result), address(at), address(vector),
         )  # fmt: skip
         return self.unpack(result)
+
+    def transport(
+        self,
+        x: Sequence[npt.ArrayLike],
+        y: Sequence[npt.ArrayLike],
+        v: Sequence[npt.ArrayLike],
+    ) -> Point:
+        """Return the tangent vector at y that corresponds to v, which is one at x."""
+        start, end, vector = self.pack(x), self.pack(y), self.pack(v)
+        call(
+            _core.bindings_ProblemTransport, self._job.number,
+            address(vector), address(start), address(end),
+        )  # fmt: skip
+        return self.unpack(vector)
 
     def inner(
         self,
@@ -247,12 +268,15 @@ class Problem:
         kept = len(job.keep)
         job.keep += [at, gradient]
         try:
-            call(_core.bindings_StartCost, job.number, address(at), address(gradient))
-            job.wait(_native.EVALUATED)
+            places = address(at), address(gradient)
+            if call(_core.bindings_StartCost, job.number, *places):
+                job.wait(_native.EVALUATED)
             cost = call(_core.bindings_Cost, job.number)
         except (InputError, NonFiniteError, BudgetError):
             raise
         except BaseException:
+            if job.raised:
+                raise job.raised[0] from None
             # The evaluation goes on and uses the arrays; nothing may follow it.
             call(_core.bindings_Cancel, job.number)
             raise
@@ -261,10 +285,15 @@ class Problem:
 
 
 class Solver(ABC):
-    """An algorithm that minimises the objective of a fit; subclass it.
+    """An algorithm that minimises a cost; subclass it.
 
-    The library evaluates the point that :meth:`minimize` returns and keeps the
-    best of all points evaluated, so that a solver can only lower the objective.
+    :meth:`minimize` may be a generator: each point that it yields is an iteration,
+    after which the library tests for convergence, counts, and calls the callback, so
+    that a solver needs no limits of its own. Where it returns a point instead, the run
+    has one iteration.
+
+    The library keeps the best of all points evaluated, so that a solver can only lower
+    the cost.
 
     Attributes
     ----------
@@ -275,23 +304,25 @@ class Solver(ABC):
     Examples
     --------
     >>> import numpy as np
-    >>> from scqm import SCQM, Solver
-    >>> class Descent(Solver):
-    ...     def minimize(self, problem, x0):
-    ...         x, step = x0, 1.0
+    >>> import scqm
+    >>> class Descent(scqm.solvers.Solver):
+    ...     def minimize(self, problem, x):
+    ...         step = 1.0
     ...         cost, gradient = problem.cost_and_gradient(x)
-    ...         while step > 1e-8:
+    ...         while True:
     ...             trial = problem.retract(x, [-step * g for g in gradient])
     ...             if problem.cost(trial) < cost:
     ...                 x, step = trial, 2 * step
     ...                 cost, gradient = problem.cost_and_gradient(x)
-    ...             else:
+    ...                 yield x
+    ...             elif step > 1e-12:
     ...                 step /= 2
-    ...         return x
+    ...             else:
+    ...                 return
     >>> t = np.linspace(-1, 1, 30)
     >>> X = np.column_stack([t, t**2])
-    >>> flat = SCQM(1, loss="squared_l2", linear=True).fit(X)
-    >>> curved = SCQM(1, loss="squared_l2", solver=Descent()).fit(X)
+    >>> flat = scqm.SCQM(1, loss="squared_l2", linear=True).fit(X)
+    >>> curved = scqm.SCQM(1, loss="squared_l2", solver=Descent()).fit(X)
     >>> bool(curved.objective_ < 0.01 * flat.objective_)
     True
     """
@@ -304,40 +335,75 @@ class Solver(ABC):
             cls.name = cls.__name__.lower()
 
     @abstractmethod
-    def minimize(self, problem: Problem, x0: Point) -> Sequence[npt.ArrayLike] | None:
+    def minimize(
+        self, problem: Problem, x0: Point
+    ) -> Iterator[Sequence[npt.ArrayLike]] | Sequence[npt.ArrayLike] | None:
         """Look for a point of low cost.
 
         Parameters
         ----------
         problem : Problem
-            The objective.
+            The cost.
         x0 : list of ndarray
-            Where to begin: the principal components. The arrays are yours. A
-            fit may call again, from where the last call ended but with rows
-            moved to parts of the sheet that turned out to be nearer.
+            Where to begin: the start of the run; in a fit the principal components. The
+            arrays are yours. A fit may call again, from where the last call ended but
+            with rows moved to parts of the sheet that turned out to be nearer.
 
         Returns
         -------
-        list of array-like, or None
-            The point found; None for the best one that was evaluated.
+        iterator, list of array-like, or None
+            The points one by one, of which the last need not be the best; or the point
+            found; or None for the best one that was evaluated.
         """
 
 
 def answer(
-    solver: Solver,
-    job: Job,
-    rows: dict[str, int],
-    max_iter: int | None,
-    tol: float | None,
+    solver: Solver, job: Job, rows: Rows, max_iter: int | None, tol: float | None
 ) -> None:
-    """Run a solver written in Python for a job that asks for it."""
-    problem = Problem(job, rows, max_iter, tol)
+    """Run an iteration of a solver written in Python for a job that asks for it."""
+    if call(_core.bindings_ProblemStart, job.number, 0):
+        job.iterations = _iterations(solver, Problem(job, rows, max_iter, tol))
     try:
-        found = solver.minimize(problem, problem._start())
-    except BudgetError:
-        found = None
-    packed = None if found is None else problem.pack(found)
-    call(_core.bindings_AnswerPoint, job.number, address(packed))
+        packed, more = next(job.iterations, (None, 0))
+    except (BudgetError, NonFiniteError):  # which the library knows
+        packed, more = None, 0
+    call(_core.bindings_AnswerPoint, job.number, address(packed), more)
+
+
+def _iterations(solver: Solver, problem: Problem) -> Iterator[tuple[Array | None, int]]:
+    """Yield points, packed, and whether there may be others."""
+    found = solver.minimize(problem, problem._start())
+    if isinstance(found, Iterator):
+        for x in found:
+            yield None if x is None else problem.pack(x), 1
+    elif found is not None:
+        yield problem.pack(found), 0
+
+
+def check(solver: Solver) -> CheckReport:
+    """Try whether a solver written in Python keeps the laws of solvers.
+
+    On seven problems with known answers, flat and curved, with and without a metric, it
+    finds the answer, within 1e-8 of the cost; repeats itself to the bit; leaves the
+    start as it is and depends on no constant added to the cost; keeps within a budget,
+    ends where it is cancelled or the cost is no longer finite, with the best point; and
+    sees a manifold through its inner product.
+
+    Parameters
+    ----------
+    solver : Solver
+        An object of a class of your own.
+
+    Returns
+    -------
+    CheckReport
+        True where every law holds; its text lists all of them.
+    """
+    with Job(answer=lambda job, _: answer(solver, job, {}, None, None)) as job:
+        job.start(_core.bindings_StartSolverCheck, solver.name).wait()
+        return read(
+            f"solver {solver.name}", call(_core.bindings_CheckReport, job.number)
+        )
 
 
 def names() -> list[str]:

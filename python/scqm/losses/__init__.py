@@ -28,8 +28,9 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING
 
+from .._laws import CheckReport, Verdict
 from .._names import lookup
-from ._check import CheckReport, Verdict, check
+from ._check import check
 from ._loss import Loss, LossLike
 from ._mahalanobis import Mahalanobis
 from ._noise import Choice, Power, choose, estimate_power

@@ -7,90 +7,14 @@ trial runs in Go, and asks back for a loss written in Python.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
-from .._display import table, to_frame
+from .._laws import CheckReport, read
 from .._library import _core
 from .._native import Job, address, call
 from ._answer import answer
 from ._loss import LossLike
 from ._resolve import resolve
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The outcome of one law.
-
-    Attributes
-    ----------
-    law : str
-        Its name, such as "gradient slope".
-    ok : bool
-        Whether the loss keeps it.
-    detail : str
-        What was measured.
-    """
-
-    law: str
-    ok: bool
-    detail: str
-
-
-@dataclass(frozen=True, repr=False)
-class CheckReport:
-    """The outcome of :func:`check`. It is true where every law holds.
-
-    Attributes
-    ----------
-    loss : str
-        The name of the loss.
-    verdicts : tuple of Verdict
-        The laws in the order they were tried.
-    """
-
-    loss: str
-    verdicts: tuple[Verdict, ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether every law holds."""
-        return all(v.ok for v in self.verdicts)
-
-    @property
-    def broken(self) -> tuple[str, ...]:
-        """The names of the laws that do not hold."""
-        return tuple(v.law for v in self.verdicts if not v.ok)
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a line for every law."""
-        return to_frame(self._columns())
-
-    def _columns(self) -> dict[str, list[Any]]:
-        names = "law", "ok", "detail"
-        return {name: [getattr(v, name) for v in self.verdicts] for name in names}
-
-    def _repr_html_(self) -> str:
-        return table(f"{self!r}", self._columns())
-
-    def __repr__(self) -> str:
-        held = f"all {len(self.verdicts)} laws hold"
-        broken = f"broken: {', '.join(self.broken)}"
-        return f"CheckReport({self.loss}: {held if self.ok else broken})"
-
-    def __str__(self) -> str:
-        lines = [
-            f"{'holds ' if v.ok else 'BROKEN'}  {v.law}: {v.detail}"
-            for v in self.verdicts
-        ]
-        return "\n".join([f"loss {self.loss}", *lines])
 
 
 def check(
@@ -152,5 +76,6 @@ def check(
         job.start(
             _core.bindings_StartLossCheck, json.dumps(settings), address(matrix)
         ).wait()
-        verdicts = json.loads(call(_core.bindings_CheckReport, job.number))
-    return CheckReport(resolved.name, tuple(Verdict(**v) for v in verdicts))
+        return read(
+            f"loss {resolved.name}", call(_core.bindings_CheckReport, job.number)
+        )
