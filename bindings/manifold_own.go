@@ -154,13 +154,14 @@ func (m *ownManifold) Violation(x []float64) float64 {
 	return off
 }
 
-// Restore implements [framework.Constrained]. It leaves points alone where Python has no nearest ones.
+// Restore implements [framework.Constrained]: where Python has no nearest points, by a step of
+// length 0.
 func (m *ownManifold) Restore(x []float64) error {
 	if !(framework.Point{x}).Finite() {
 		return fmt.Errorf("the point is not finite: %w", framework.ErrNonFinite)
 	}
 	if m.functions["nearest_point"] == nil {
-		return nil
+		return m.defined("retraction", x, x, make([]float64, m.size))
 	}
 	return m.defined("nearest_point", x, x)
 }

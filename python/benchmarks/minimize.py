@@ -371,7 +371,7 @@ def call_cost(manifold: Any, solver: str, runs: int) -> tuple[float, int]:
     )
     settings = json.dumps(
         {
-            "blocks": domain.describe(),
+            "blocks": domain.describe([])[0],
             "solver": solver,
             "tol": 0.0,
             "max_iter": 20,

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._own_manifold import Operations
+from ._own_manifold import Operations, validate
 from .exceptions import InputError
 from .manifolds import Manifold, _BuiltIn
 
@@ -47,6 +47,8 @@ class Domain:
                 raise InputError(
                     f"manifold: block {name} is {block!r}; want one of scqm.manifolds"
                 )
+            if not isinstance(block, _BuiltIn):
+                validate(block)
         self.size = sum(block._size for block in self.blocks.values())
 
     def describe(

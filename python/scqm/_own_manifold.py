@@ -9,7 +9,7 @@ import numpy as np
 
 from ._native import address
 from ._validation import check_integer, number
-from .exceptions import InputError
+from .exceptions import InputError, NonFiniteError
 from .manifolds import Manifold
 
 # The number of operands of what writes its result, and of what returns it.
@@ -29,6 +29,16 @@ _PARTIAL = ("retraction", "exp", "log", "nearest_point")
 _COMPANIONS = {"riemannian_gradient": "inner", "dist": "log"}
 
 
+def validate(manifold: Manifold[Any]) -> None:
+    """Raise InputError where the attributes are not as they have to be."""
+    name, shape = type(manifold).__name__, getattr(manifold, "shape", None)
+    if not isinstance(shape, tuple) or not shape:
+        raise InputError(f"{name}.shape is {shape!r}; want a tuple of integers")
+    for side in shape:
+        check_integer(f"{name}.shape", side, 1)
+    check_integer(f"{name}.dim", getattr(manifold, "dim", None), 0)
+
+
 class Operations:
     """The operations of a manifold as the library calls them: without arguments.
 
@@ -46,13 +56,10 @@ class Operations:
         self._manifold = manifold
         self._raised = raised
         self.name = type(manifold).__name__
-        shape = manifold.shape
-        if not isinstance(shape, tuple) or not shape:
-            raise InputError(f"{self.name}.shape is {shape!r}; want a tuple")
-        for side in shape:
-            check_integer(f"{self.name}.shape", side, 1)
-        self._dim = check_integer(f"{self.name}.dim", manifold.dim, 0)
-        *self._operands, self._result = np.zeros((4, *shape))
+        validate(manifold)
+        self._dim = manifold.dim
+        arrays = np.zeros((4, *manifold.shape))
+        self._operands, self._result = arrays[:3], arrays[3]
         self._functions = {
             name: made(name, count)
             for made, operations in ((self._map, _MAPS), (self._measure, _MEASURES))
@@ -111,4 +118,7 @@ class Operations:
     def _put(self, name: str, result: Any) -> float:
         """Write a result, and return 1 where it is finite, else 0."""
         self._result[...] = self._manifold._flat(result, f"{self.name}.{name}")
-        return float(np.isfinite(self._result).all())
+        finite = np.isfinite(self._result).all()
+        if not finite and name not in _PARTIAL and np.isfinite(self._operands).all():
+            raise NonFiniteError(f"{self.name}.{name} returned NaN or infinite entries")
+        return float(finite)

@@ -54,7 +54,7 @@ from ._laws import CheckReport, read
 from ._library import _core
 from ._names import lookup
 from ._native import Array, address, call, contiguous, use_python
-from ._validation import check_integer
+from ._validation import check_integer, number
 from .exceptions import InputError
 
 __all__ = [
@@ -130,6 +130,9 @@ class Manifold(ABC, Generic[X]):
     ...     def inner(self, x, u, v):
     ...         return np.sum(u * v / x)
     ...
+    ...     def transport(self, x, y, v):
+    ...         return self.projection(y, v * np.sqrt(y / x))
+    ...
     ...     def random_point(self, random_state=None):
     ...         rng = np.random.default_rng(random_state)
     ...         return rng.dirichlet(np.ones(self.shape))
@@ -192,7 +195,8 @@ class Manifold(ABC, Generic[X]):
 
     def norm(self, x: Any, v: Any) -> float:
         """Return the length of the tangent vector v at x."""
-        return math.sqrt(max(self.inner(x, v, v), 0.0))
+        square = number(self.inner(x, v, v), f"{type(self).__name__}.inner")
+        return math.sqrt(max(square, 0.0))
 
     def random_point(self, random_state: int | np.random.Generator | None = None) -> X:
         """Return a random point.
@@ -310,12 +314,14 @@ class Manifold(ABC, Generic[X]):
     def nearest_point(self, x: Any) -> X:
         """Return the point nearest to x, which need not be one, or one as good.
 
+        For a manifold of your own, by default, a retraction by 0.
+
         Raises
         ------
         InputError
             There is none, such as for the origin and a sphere.
         """
-        raise self._lacks("nearest_point")
+        return self.retraction(x, np.zeros(self.shape))
 
     def to_pymanopt(self) -> Any:
         """Return the same manifold of pymanopt, which must be installed.
