@@ -273,7 +273,7 @@ def spelled_out(domain: Any, a: Array, d: Array) -> tuple[Callable[..., Any], ..
     ],
     ids=repr,
 )
-def test_the_iterates_are_those_of_go(domain: Any, solver: str) -> None:
+def test_the_iterates_are_those_of_go(domain: Any, solver: Any) -> None:
     """A cost and the same in Go: each point, cost and count is equal to the bit."""
     size = Domain(domain).size
     rng = np.random.default_rng(size)
