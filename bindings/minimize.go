@@ -247,29 +247,34 @@ func Minimize(settings string, addresses uint64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if s.Job == 0 {
-			return s.minimize(p, nil)
-		}
-		// The job is where the solver's calls of the problem find it.
-		if _, err := begin(s.Job, "minimize", true, func(j *job) (any, error) { return s.minimize(p, j) }); err != nil {
-			return "", err
-		}
-		j, err := find(s.Job)
-		if err != nil || j.err != nil {
-			return "", errors.Join(err, j.err)
-		}
-		return j.result.(string), nil
+		return s.serve(p, func(s minimizeSettings) (string, error) { return s.minimize(p) })
 	})
 }
 
-// minimize returns the report of [Minimize].
-func (s minimizeSettings) minimize(p *pythonProblem, j *job) (string, error) {
-	if j != nil {
-		if p.advance == nil {
-			return "", fmt.Errorf("solver: no address: %w", framework.ErrInvalid)
-		}
-		s.own = &pythonSolver{job: j, name: s.Solver, advance: func() error { return p.note(p.advance.Call()) }}
+// serve runs a minimisation with the solver of Python, where there is one: on a job, which is
+// where the solver's calls of the problem find it.
+func (s minimizeSettings) serve(p *pythonProblem, run func(minimizeSettings) (string, error)) (string, error) {
+	if s.Job == 0 {
+		return run(s)
 	}
+	if p.advance == nil {
+		return "", fmt.Errorf("solver: no address: %w", framework.ErrInvalid)
+	}
+	if _, err := begin(s.Job, "minimize", true, func(j *job) (any, error) {
+		s.own = pythonSolver{job: j, name: s.Solver, advance: func() error { return p.note(p.advance.Call()) }}
+		return run(s)
+	}); err != nil {
+		return "", err
+	}
+	j, err := find(s.Job)
+	if err != nil || j.err != nil {
+		return "", errors.Join(err, j.err)
+	}
+	return j.result.(string), nil
+}
+
+// minimize returns the report of [Minimize].
+func (s minimizeSettings) minimize(p *pythonProblem) (string, error) {
 	result, err := s.solve(p.asProblem(), p.iterate, p.observe)
 	if p.failure != nil {
 		return "", nil

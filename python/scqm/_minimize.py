@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -16,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from ._autodiff import Derivatives, derivatives
+from ._constraints import Constraints
 from ._domain import Buffer, Domain
 from ._library import _core
 from ._native import Array, Job, address, call, use_python
@@ -62,6 +64,12 @@ class MinimizeResult:
         The solver that has run.
     seconds : float
         How long it took.
+    violation : float
+        How far x is from the constraints, the largest of them.
+    multipliers : ndarray
+        The multipliers of the constraints, entry by entry: positive at an upper bound,
+        negative at a lower one, as that of "ineq" is. ``grad_norm`` is that of the cost
+        plus their sum.
     history : dict of ndarray
         The way, an entry for the start and for every iteration: "iteration", "cost",
         "grad_norm" and "seconds". Empty in what a callback is shown.
@@ -79,6 +87,8 @@ class MinimizeResult:
     nhev: int
     solver: str
     seconds: float
+    violation: float = 0.0
+    multipliers: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     history: dict[str, Array] = field(default_factory=dict, repr=False)
 
 
@@ -165,7 +175,11 @@ class Functions:
         except StopIteration:
             return 1.0
 
-    def run(self, function: Callable[[str, int], str], settings: dict[str, Any]) -> str:
+    def run(
+        self,
+        function: Callable[[str, int], str],
+        settings: dict[str, Any],
+    ) -> str:
         """Call Minimize or CheckProblem."""
         use_python()
         buffers = (self.at, self.grad, self.v, self.product, self.iterate)
@@ -204,6 +218,8 @@ def minimize(
     max_iter: int | None = None,
     time_limit: float | None = None,
     callback: Callable[[MinimizeResult], object] | None = None,
+    constraints: Any = (),
+    bounds: Any = None,
 ) -> MinimizeResult:
     """Minimise a cost on a manifold, or on several at once.
 
@@ -243,6 +259,15 @@ def minimize(
         ``callback(result_so_far)`` is called after the start and after every
         iteration with a :class:`MinimizeResult` of status "running". The run ends
         where it returns True, of NumPy or not, or raises StopIteration.
+    constraints : dict, LinearConstraint, NonlinearConstraint, or list, default=()
+        Constraints beside the manifold, as SciPy spells them: dicts with ``type``, "eq"
+        for fun(x) = 0 or "ineq" for fun(x) >= 0, ``fun``, ``jac`` and ``args``, or
+        objects of ``scipy.optimize``. ``jac`` returns an array with a row for every
+        entry of ``fun``, or a dict of those by block; without it differences are taken.
+        The solver minimises augmented Lagrangians.
+    bounds : list of pairs, Bounds, dict by block, or None, default=None
+        Bounds of the entries of x, as SciPy spells them: pairs (min, max), None for
+        none, or ``scipy.optimize.Bounds``.
 
     Returns
     -------
@@ -295,8 +320,15 @@ def minimize(
     functions = derivatives(cost, gradient, hessian)
     shown = Functions(domain, functions, callback, settings["solver"])
     shown.begin(x0)
-    if isinstance(solver, Solver):
-        with Job() as job:
+    function = _core.bindings_Minimize
+    limits = None
+    if bounds is not None or not isinstance(constraints, Sequence) or constraints:
+        start = shown.iterate.read()
+        limits = Constraints(constraints, bounds, domain, shown.at, shown.grad, start)
+        settings["count"] = limits.count
+        function = limits.minimize
+    with Job() if isinstance(solver, Solver) else nullcontext() as job:
+        if job is not None and isinstance(solver, Solver):
             job.raised = shown.raised
             shapes = {
                 name: getattr(block, "shape", (block._size,))
@@ -304,10 +336,14 @@ def minimize(
             }
             shown.advance = partial(answer, solver, job, shapes, max_iter, tol)
             settings["job"] = job.number
-            told = shown.run(_core.bindings_Minimize, settings)
-    else:
-        told = shown.run(_core.bindings_Minimize, settings)
-    report = json.loads(told)
+        report = json.loads(shown.run(function, settings))
+    more: dict[str, Any] = {}
+    if limits is not None:
+        violation, multipliers = report["violation"], report["multipliers"]
+        more["violation"] = math.nan if violation is None else violation
+        found = np.array(multipliers or [], np.float64)
+        more["multipliers"] = found[len(found) - limits.count :]
+        report = report["report"]
     norm, fun = report.pop("grad_norm"), report.pop("fun")
     history = {
         name: np.array(column, np.float64)
@@ -319,5 +355,6 @@ def minimize(
         grad_norm=math.nan if norm is None else norm,
         success=report["status"] == "converged",
         history=history,
+        **more,
         **report,
     )

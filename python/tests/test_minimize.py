@@ -297,7 +297,11 @@ def test_the_iterates_are_those_of_go(domain: Any, solver: Any) -> None:
     assert r.success
     assert r.nit >= 3
     for nit in (2, r.nit):
-        settings = {"blocks": Domain(domain).describe([])[0], "solver": solver, "tol": 1e-4}
+        settings = {
+            "blocks": Domain(domain).describe([])[0],
+            "solver": solver,
+            "tol": 1e-4,
+        }
         settings |= {"max_iter": nit, "time_limit": 0.0}
         there = packed(domain, x0)
         places = map(address, (a, d, there))
