@@ -2,7 +2,8 @@
 Optimize on a manifold
 ======================
 
-:func:`scqm.minimize` finds the least of a cost among points that obey a constraint.
+:func:`scqm.optimize.minimize` finds the least of a cost among points that obey a
+constraint.
 Here the point is a plane in the space of images, a point of the Grassmann manifold, and
 the cost is the sum of the distances of images from it: a robust subspace. It is a cost
 of one's own, of three lines.
@@ -43,13 +44,13 @@ def gradient(U):
 
 planes = Grassmann(X.shape[1], 3)
 start = planes.random_point(0)
-print(scqm.check_gradient(cost, start, manifold=planes, gradient=gradient).ok)
+print(scqm.optimize.check_gradient(cost, start, manifold=planes, gradient=gradient).ok)
 
 # %%
 # The solvers are those of the library, and know nothing of this cost.
 
 runs = {
-    solver: scqm.minimize(
+    solver: scqm.optimize.minimize(
         cost, start, manifold=planes, gradient=gradient, solver=solver
     )
     for solver in ("lbfgs", "cg")

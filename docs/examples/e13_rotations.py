@@ -48,7 +48,7 @@ def average(start, power):
         np.add.at(G, j, -H.transpose(0, 2, 1) @ E)
         return G
 
-    return scqm.minimize(cost, start, manifold=cameras, gradient=gradient)
+    return scqm.optimize.minimize(cost, start, manifold=cameras, gradient=gradient)
 
 
 squares = average(cameras.random_point(5), power=2)

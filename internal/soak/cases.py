@@ -65,7 +65,7 @@ def files(rng: Random, place: str) -> None:
     Path("hostile.npz").write_bytes(content)
     try:
         model = scqm.load("hostile.npz")
-    except (scqm.ScqmError, ValueError, OSError) as error:
+    except (scqm.exceptions.ScqmError, ValueError, OSError) as error:
         ended(error)
         return
     raise SystemExit(f"a damaged model was loaded: {model}")
@@ -100,7 +100,7 @@ def memory(rng: Random, _place: str) -> None:
         finite = bool(np.isfinite(model.transform(rows)).all())
         model.save("model.npz")
         scqm.load("model.npz")
-    except (MemoryError, scqm.ScqmError, OSError, ImportError) as caught:
+    except (MemoryError, scqm.exceptions.ScqmError, OSError, ImportError) as caught:
         error = caught
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     ended(error)
@@ -115,7 +115,8 @@ def descriptors(rng: Random, place: str) -> None:
     rows = bowl(rng, 50, 3)
     if rng.integers(2):
         scqm.SCQM  # noqa: B018  (loads the library before the limit)
-    known = (scqm.ScqmError, OSError, ImportError)  # while a file can be opened
+    # While a file can be opened:
+    known = (scqm.exceptions.ScqmError, OSError, ImportError)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (int(rng.integers(3, 40)), hard))
     error = None
@@ -221,10 +222,11 @@ def throwing(rng: Random) -> None:
             stopped[0] = True
             raise
 
-    solver = ("auto", "rgd", "cg", "lbfgs", "trust_region")[int(rng.integers(5))]
+    names: Any = ("auto", "rgd", "cg", "lbfgs", "trust_region")
+    solver = names[int(rng.integers(5))]
     error = None
     try:
-        scqm.minimize(
+        scqm.optimize.minimize(
             cost,
             start if isinstance(domain, dict) else start["x"],
             manifold=domain,

@@ -87,7 +87,7 @@ def influence_refused(model: scqm.SCQM, train: Array) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model.influence(train)
-    except (scqm.ScqmError, ValueError) as error:
+    except (scqm.exceptions.ScqmError, ValueError) as error:
         return str(error)
     return ""
 

@@ -18,7 +18,7 @@ func programDrills() []drillSpec {
 		{name: "python-memory", what: "limits on memory in Python: MemoryError, and the interpreter lives", cases: 60, prepare: needPython, try: pythonCases("memory", 1)},
 		{name: "python-tables", what: "default fits of real tables: nothing converged that influence refuses", cases: 256, prepare: needPython, try: tryTables("--dims", "1,2", "--losses", "squared_l2,l2")},
 		{name: "python-tables-l1", what: "the same by l1, of small tables", cases: 72, prepare: needPython, try: tryTables("--tables", "iris,wine,linnerud", "--losses", "l1")},
-		{name: "python-exceptions", what: "exceptions at random in the functions of scqm.minimize: they come out, and nothing stays", cases: 1000, prepare: needPython, try: pythonCases("exceptions", 1000)},
+		{name: "python-exceptions", what: "exceptions at random in the functions of scqm.optimize.minimize: they come out, and nothing stays", cases: 1000, prepare: needPython, try: pythonCases("exceptions", 1000)},
 		{name: "python-clusters", what: "fits on clusters of Dask: equal bits for all workers, chunks, kills of workers and of schedulers", cases: 21, prepare: needDask, try: tryCluster},
 		{name: "python-descriptors", what: "limits on open files in Python", cases: 30, prepare: needPython, try: pythonCases("descriptors", 1)},
 	}

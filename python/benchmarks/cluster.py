@@ -103,7 +103,7 @@ def compare(
     table = np.concatenate(parts)
     del parts
     one, cpu, wall = measured(
-        lambda: scqm.fit_blocks(
+        lambda: scqm.large.fit_blocks(
             lambda sums: [sums(table, 0)], table.shape, 2, **settings
         ),
         None,

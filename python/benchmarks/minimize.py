@@ -1,4 +1,4 @@
-"""Measure what scqm.minimize adds to functions in Python, and compare with pymanopt.
+"""Measure what minimize adds to functions in Python, and compare with pymanopt.
 
 The first table runs a cost twice, as functions in Python and as the same in Go, with
 equal iterates: the difference, without the time in the functions themselves, is what
@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 import scqm
-from scqm import ManifoldProblem, _core, _native
+from scqm import _core, _native
 from scqm._domain import Buffer, Domain
 from scqm.manifolds import (
     SPD,
@@ -35,6 +35,7 @@ from scqm.manifolds import (
     Sphere,
     Stiefel,
 )
+from scqm.optimize import ManifoldProblem
 
 Array = npt.NDArray[np.float64]
 Random = np.random.Generator

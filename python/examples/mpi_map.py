@@ -54,7 +54,7 @@ def main(path: Path, n: int) -> None:
             answer(function)
         return
     try:
-        model = scqm.fit_blocks(mpi_map, (n, 5), n_components=2)
+        model = scqm.large.fit_blocks(mpi_map, (n, 5), n_components=2)
     finally:
         comm.bcast(None)
     print(f"{model.status_} after {model.n_iter_} iterations: {model.objective_:.6g}")

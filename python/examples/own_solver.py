@@ -7,8 +7,8 @@ it.
 
 import numpy as np
 
-from scqm import SCQM, Problem, Solver
-from scqm.solvers import Point
+from scqm import SCQM
+from scqm.solvers import Point, Problem, Solver
 
 
 class SteepestDescent(Solver):

@@ -45,7 +45,7 @@ def main(path: str, n: int) -> None:
         )
         return sums
 
-    model = scqm.fit_blocks(ray_map, (n, 5), n_components=2)
+    model = scqm.large.fit_blocks(ray_map, (n, 5), n_components=2)
     print(f"{model.status_} after {model.n_iter_} iterations: {model.objective_:.6g}")
     ray.shutdown()
 

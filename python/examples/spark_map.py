@@ -40,7 +40,7 @@ def main(table: npt.NDArray[np.float32]) -> None:
         sums: list[bytes] = parts.map(lambda part: function(part[1], part[0])).collect()
         return sums
 
-    model = scqm.fit_blocks(spark_map, table.shape, n_components=2)
+    model = scqm.large.fit_blocks(spark_map, table.shape, n_components=2)
     print(f"{model.status_} after {model.n_iter_} iterations: {model.objective_:.6g}")
     spark.stop()
 

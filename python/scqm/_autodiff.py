@@ -39,7 +39,7 @@ class Derivatives:
 
 
 def derivatives(cost: Any, gradient: Any, hessian: Any) -> Derivatives:
-    """Return the functions for the arguments of :func:`scqm.minimize`."""
+    """Return the functions for the arguments of :func:`scqm.optimize.minimize`."""
     if not callable(cost):
         raise InputError(f"cost is {cost!r}; want a function of a point")
     for what, given in (("gradient", gradient), ("hessian", hessian)):

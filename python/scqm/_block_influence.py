@@ -66,8 +66,8 @@ def influence_blocks(
     >>> def parts(function):
     ...     for first in range(0, len(X), 1024):
     ...         yield function(X[first : first + 1024], first)
-    >>> model = scqm.fit_blocks(parts, X.shape, 1, loss="squared_l2")
-    >>> found = scqm.influence_blocks(model, parts, X.shape)
+    >>> model = scqm.large.fit_blocks(parts, X.shape, 1, loss="squared_l2")
+    >>> found = scqm.large.influence_blocks(model, parts, X.shape)
     >>> int(found(X[:1024]).top(1)[0])
     17
     """

@@ -54,12 +54,12 @@ def check_gradient(
     >>> sphere = scqm.manifolds.Sphere(3)
     >>> x = sphere.random_point(0)
     >>> bool(
-    ...     scqm.check_gradient(
+    ...     scqm.optimize.check_gradient(
     ...         lambda x: x @ A @ x, x, manifold=sphere, gradient=lambda x: 2 * (A @ x)
     ...     )
     ... )
     True
-    >>> scqm.check_gradient(
+    >>> scqm.optimize.check_gradient(
     ...     lambda x: x @ A @ x, x, manifold=sphere, gradient=lambda x: A @ x
     ... ).broken
     ('gradient slope of x',)

@@ -110,7 +110,7 @@ class Constraints:
     Parameters
     ----------
     constraints : dict, LinearConstraint, NonlinearConstraint, or a sequence of those
-        What is given to :func:`scqm.minimize`.
+        What is given to :func:`scqm.optimize.minimize`.
     bounds : sequence of pairs, Bounds, dict by block, or None
         Likewise.
     domain : Domain

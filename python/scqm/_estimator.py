@@ -126,7 +126,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     solver : str, Solver or Stochastic, default="auto"
-        A name of :func:`scqm.solvers.names`, a :class:`scqm.Solver`, or
+        A name of :func:`scqm.solvers.names`, a :class:`scqm.solvers.Solver`, or
         :class:`scqm.solvers.Stochastic` with its setting.
     linear : bool, default=False
         Keep the sheet flat, Theta = 0.

@@ -40,7 +40,7 @@ class ManifoldProblem:
     >>> import scqm
     >>> A = np.diag([1.0, 2.0, 5.0])
     >>> sphere = scqm.manifolds.Sphere(3)
-    >>> problem = scqm.ManifoldProblem(
+    >>> problem = scqm.optimize.ManifoldProblem(
     ...     lambda x: -(x @ A @ x), sphere, lambda x: -2 * (A @ x)
     ... )
     >>> bool(problem.check_gradient(sphere.random_point(0)))
@@ -55,7 +55,7 @@ class ManifoldProblem:
     hessian: Hessian = None
 
     def minimize(self, x0: Point, **settings: Any) -> MinimizeResult:
-        """Minimise the cost; see :func:`scqm.minimize` for the settings."""
+        """Minimise the cost; see :func:`scqm.optimize.minimize` for the settings."""
         return minimize(
             self.cost,
             x0,
@@ -66,7 +66,7 @@ class ManifoldProblem:
         )
 
     def check_gradient(self, x: Point, *, random_state: int = 0) -> CheckReport:
-        """Try the derivatives at a point; see :func:`scqm.check_gradient`."""
+        """Try the derivatives at a point; see :func:`scqm.optimize.check_gradient`."""
         return check_gradient(
             self.cost,
             x,

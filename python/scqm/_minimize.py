@@ -39,7 +39,7 @@ _ITERATION, _COST, _GRADIENT, _COSTS, _GRADIENTS, _PRODUCTS, _SECONDS = range(7)
 
 @dataclass(frozen=True)
 class MinimizeResult:
-    """The outcome of :func:`scqm.minimize`.
+    """The outcome of :func:`scqm.optimize.minimize`.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ def minimize(
     >>> import scqm
     >>> A = np.diag([1.0, 2.0, 5.0])
     >>> sphere = scqm.manifolds.Sphere(3)
-    >>> r = scqm.minimize(
+    >>> r = scqm.optimize.minimize(
     ...     lambda x: -(x @ A @ x),
     ...     sphere.random_point(0),
     ...     manifold=sphere,

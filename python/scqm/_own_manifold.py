@@ -88,7 +88,8 @@ class Operations:
         def write() -> float:
             x, *rest = (a.copy() for a in self._operands[:count])
             try:
-                result = operation(x, *rest)
+                with np.errstate(all="ignore"):  # a step may be too long
+                    result = operation(x, *rest)
             except (InputError, np.linalg.LinAlgError):
                 if name not in _PARTIAL:
                     raise

@@ -146,7 +146,7 @@ def fit_blocks(
     ...     rows = np.load(path, mmap_mode="r")
     ...     for first in range(0, len(rows), 4096):
     ...         yield function(rows[first : first + 4096], first)
-    >>> model = scqm.fit_blocks(parts, (10_000, 3), 1, loss="squared_l2")
+    >>> model = scqm.large.fit_blocks(parts, (10_000, 3), 1, loss="squared_l2")
     >>> model.status_
     'converged'
     >>> folder.cleanup()

@@ -1,9 +1,9 @@
 """Manifolds: the sets that constraints of optimization usually describe.
 
 Each is what a point may be: a unit vector, a matrix of orthonormal columns, a
-rotation. :func:`scqm.minimize` finds the lowest cost on one of them, or on several at
-once; the operations here are for methods of your own. A subclass of :class:`Manifold`
-is one of your own, which :func:`check` tries.
+rotation. :func:`scqm.optimize.minimize` finds the lowest cost on one of them, or on
+several at once; the operations here are for methods of your own. A subclass of
+:class:`Manifold` is one of your own, which :func:`check` tries.
 
 Points and tangent vectors are arrays of float64 in the shapes of Manopt. Row-major
 order is the library's too, so that nothing is transposed or reordered at its boundary.
@@ -101,7 +101,7 @@ class Manifold(ABC, Generic[X]):
     methods too, with their meaning here; what it does not have works by the two, or is
     refused. With an :meth:`inner` of its own goes :meth:`riemannian_gradient`, which is
     else found by solving with the matrix of the inner product. :func:`check` tries
-    whether all is as :func:`scqm.minimize` relies on.
+    whether all is as :func:`scqm.optimize.minimize` relies on.
 
     Attributes
     ----------
@@ -112,31 +112,22 @@ class Manifold(ABC, Generic[X]):
 
     Examples
     --------
-    The probability vectors, with steps that multiply.
+    The ellipsoid x'Bx = 1.
 
     >>> import numpy as np
     >>> import scqm
-    >>> class Simplex(scqm.manifolds.Manifold):
-    ...     def __init__(self, n):
-    ...         self.shape, self.dim = (n,), n - 1
+    >>> class Ellipsoid(scqm.manifolds.Manifold):
+    ...     def __init__(self, B):
+    ...         self.B, self.shape, self.dim = B, (len(B),), len(B) - 1
     ...
     ...     def projection(self, x, v):
-    ...         return v - v.sum() * x
+    ...         normal = self.B @ x
+    ...         return v - (normal @ v) / (normal @ normal) * normal
     ...
     ...     def retraction(self, x, v):
-    ...         y = x * np.exp(v / x)
-    ...         return np.maximum(y / y.sum(), 1e-300)
-    ...
-    ...     def inner(self, x, u, v):
-    ...         return np.sum(u * v / x)
-    ...
-    ...     def transport(self, x, y, v):
-    ...         return self.projection(y, v * np.sqrt(y / x))
-    ...
-    ...     def random_point(self, random_state=None):
-    ...         rng = np.random.default_rng(random_state)
-    ...         return rng.dirichlet(np.ones(self.shape))
-    >>> bool(scqm.manifolds.check(Simplex(4)))
+    ...         return (x + v) / np.sqrt((x + v) @ self.B @ (x + v))
+    >>> B = np.diag([1.0, 2.0, 4.0])
+    >>> bool(scqm.manifolds.check(Ellipsoid(B), [1, 0, 0]))
     True
     """
 

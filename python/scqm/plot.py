@@ -215,7 +215,7 @@ def convergence(
 def trace(
     *results: MinimizeResult, ax: Axes | None = None, against: str = "iteration"
 ) -> Axes:
-    """Draw the norm of the gradient during runs of :func:`scqm.minimize`.
+    """Draw the norm of the gradient during runs of :func:`scqm.optimize.minimize`.
 
     Parameters
     ----------

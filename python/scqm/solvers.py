@@ -1,8 +1,8 @@
 """Solvers, those of the library and your own.
 
 A subclass of :class:`Solver` minimises in Python, for :class:`scqm.SCQM` and for
-:func:`scqm.minimize`. The :class:`Problem` it is given has costs, gradients, tangent
-projections and retractions. :func:`check` tries whether it is right.
+:func:`scqm.optimize.minimize`. The :class:`Problem` it is given has costs, gradients,
+tangent projections and retractions. :func:`check` tries whether it is right.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class Problem:
     """A cost on a product of manifolds.
 
     Points, tangent vectors and gradients are lists of one array per block. A problem of
-    :func:`scqm.minimize` has the blocks of its manifold, or one, "x"; a point of
-    ``FixedRank`` is one array of its entries. That of a fit has the blocks c (D,), Q
+    :func:`scqm.optimize.minimize` has the blocks of its manifold, or one, "x"; a point
+    of ``FixedRank`` is one array of its entries. That of a fit has the blocks c (D,), Q
     (D, d+s) on the Stiefel manifold Q'Q = I, Theta (q, s) and Tau (n, d); the cost is
     the sum of the losses of the rows of c + [Tau, Phi(Tau) Theta] Q' - X, and of the
     penalty.

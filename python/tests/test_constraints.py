@@ -91,7 +91,7 @@ HOCK: dict[int, tuple[Any, Any, list[float], Any, Any, float]] = {
 @pytest.mark.parametrize("number", HOCK)
 def test_known_answers(number: int, solver: Any) -> None:
     f, g, x0, constraints, bounds, best = HOCK[number]
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         f, x0, manifold=Euclidean(len(x0)), gradient=g, solver=solver,
         constraints=constraints, bounds=bounds,
     )  # fmt: skip
@@ -104,22 +104,24 @@ def test_known_answers(number: int, solver: Any) -> None:
     assert r.fun == pytest.approx(theirs.fun, abs=1e-6)
     # Without a constraint that is active the optimum is elsewhere.
     if number in (7, 35, 71):
-        free = scqm.minimize(f, x0, manifold=Euclidean(len(x0)), gradient=g, bounds=bounds, max_iter=200)  # fmt: skip
+        free = scqm.optimize.minimize(f, x0, manifold=Euclidean(len(x0)), gradient=g, bounds=bounds, max_iter=200)  # fmt: skip
         assert free.fun < best - 0.1
 
 
 def test_multipliers_and_what_a_callback_sees() -> None:
     f, g, x0, constraints, bounds, _ = HOCK[71]
-    seen: list[scqm.MinimizeResult] = []
+    seen: list[scqm.optimize.MinimizeResult] = []
     given = {"manifold": Euclidean(4), "gradient": g, "constraints": constraints, "bounds": bounds}  # fmt: skip
-    r = scqm.minimize(f, x0, callback=seen.append, **given)
+    r = scqm.optimize.minimize(f, x0, callback=seen.append, **given)
     np.testing.assert_allclose(r.multipliers, [-0.5522937, 0.1614686], atol=1e-5)
     assert [s.nit for s in seen] == r.history["iteration"].tolist()
-    stopped = scqm.minimize(f, x0, callback=lambda s: s.nit == 2, **given)
+    stopped = scqm.optimize.minimize(f, x0, callback=lambda s: s.nit == 2, **given)
     assert stopped.status == "cancelled"
-    assert scqm.minimize(f, x0, max_iter=2, **given).status == "max_iter"
-    assert scqm.minimize(f, x0, time_limit=1e-9, **given).status == "time_limit"
-    plain = scqm.minimize(f, x0, manifold=Euclidean(4), gradient=g, max_iter=3)
+    assert scqm.optimize.minimize(f, x0, max_iter=2, **given).status == "max_iter"
+    assert (
+        scqm.optimize.minimize(f, x0, time_limit=1e-9, **given).status == "time_limit"
+    )
+    plain = scqm.optimize.minimize(f, x0, manifold=Euclidean(4), gradient=g, max_iter=3)
     assert (plain.violation, len(plain.multipliers)) == (0, 0)
 
 
@@ -132,7 +134,7 @@ def test_on_manifolds() -> None:
         for rows in ([0, 1, 2], [0, 2], [1, 2], [0], [1], [2])
         if (np.linalg.eigh(A[np.ix_(rows, rows)])[1][:, -1] * np.linalg.eigh(A[np.ix_(rows, rows)])[1][0, -1] >= 0).all()
     )  # fmt: skip
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         lambda x: float(-(x @ A @ x)), np.ones(3) / ROOT, manifold=Sphere(3),
         gradient=lambda x: -2 * A @ x, bounds=[(0, None)] * 3,
     )  # fmt: skip
@@ -140,13 +142,13 @@ def test_on_manifolds() -> None:
     assert -r.fun == pytest.approx(known, abs=1e-7)
     assert r.x.min() > -1e-8
     u = np.linalg.eigh(A)[1][:, -1]
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         lambda x: float(-(x @ A @ x)), Sphere(3).random_point(1), manifold=Sphere(3),
         gradient=lambda x: -2 * A @ x, constraints=LinearConstraint(u, 0, 0),
     )  # fmt: skip
     assert -r.fun == pytest.approx(np.linalg.eigvalsh(A)[-2])
     X = Stiefel(3, 2)
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         lambda x: float(-np.sum(x * (A @ x))), X.random_point(0), manifold=X,
         gradient=lambda x: -2 * A @ x, constraints=eq(lambda x: u @ x, lambda x: np.einsum("i,jk->kij", u, np.eye(2))),
     )  # fmt: skip
@@ -168,7 +170,7 @@ def test_blocks() -> None:
 
     low = abs(T["t"]).max()
     for jac in (None, lambda x: {"R": np.zeros((1, 3, 3)), "t": np.ones((1, 3))}):
-        r = scqm.minimize(
+        r = scqm.optimize.minimize(
             f, x0, manifold=pose, gradient=g, bounds={"t": [(None, low)] * 3},
             constraints=eq(lambda x: x["t"].sum() - 1, jac),
         )  # fmt: skip
@@ -185,7 +187,7 @@ def test_blocks() -> None:
         G = 2 * (m.matrix(x) - W)
         return m.factored_gradient(x, G @ x[2], G.T @ x[0])
 
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         lambda x: float(np.sum((m.matrix(x) - W) ** 2)), m.random_point(2), manifold=m,
         gradient=slope, constraints=eq(lambda x: np.trace(m.matrix(x)) - np.trace(W) - 1),
     )  # fmt: skip
@@ -221,8 +223,8 @@ SQUARE: dict[str, Any] = {
     ids=lambda v: v if isinstance(v, str) else None,
 )  # fmt: skip
 def test_what_is_wrong_is_named(changed: Any, message: str) -> None:
-    with pytest.raises(scqm.InputError, match=message):
-        scqm.minimize(**(SQUARE | changed))
+    with pytest.raises(scqm.exceptions.InputError, match=message):
+        scqm.optimize.minimize(**(SQUARE | changed))
 
 
 @pytest.mark.parametrize("which", ["fun", "jac"])
@@ -238,12 +240,14 @@ def test_exceptions_come_out(which: str, kind: type[BaseException]) -> None:
 
     usual = {"fun": lambda x: x.sum() - 1, "jac": lambda x: np.ones(2)}
     with pytest.raises(kind, match="mine"):
-        scqm.minimize(**SQUARE, constraints={"type": "eq", **usual, which: fails})
+        scqm.optimize.minimize(
+            **SQUARE, constraints={"type": "eq", **usual, which: fails}
+        )
     assert calls[0] == 3
 
 
 def test_what_cannot_be_met() -> None:
     both = [eq(lambda x: x.sum() - 1), eq(lambda x: x.sum() + 1)]
-    r = scqm.minimize(**SQUARE, constraints=both)
+    r = scqm.optimize.minimize(**SQUARE, constraints=both)
     assert not r.success
     assert r.violation == pytest.approx(1, abs=1e-3)

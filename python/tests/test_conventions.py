@@ -16,7 +16,8 @@ import pytest
 from sklearn.decomposition import PCA
 
 import scqm
-from scqm import SCQM, InputError
+from scqm import SCQM
+from scqm.exceptions import InputError
 from scqm.losses import check
 from scqm.losses._loss import LossName
 from scqm.solvers import SolverName

@@ -21,8 +21,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import scqm
-from scqm import InputError, losses
+from scqm import losses
 from scqm._sums import BLOCK_ROWS, Part
+from scqm.exceptions import InputError
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")

@@ -16,7 +16,8 @@ import pytest
 from sklearn.base import clone
 
 import scqm
-from scqm import InputError, losses
+from scqm import losses
+from scqm.exceptions import InputError
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")

@@ -48,7 +48,7 @@ def test_surfaces(make: Any, dim: int, violation: Any) -> None:
     assert not np.array_equal(X, other)
     exact, same = make(50, noise=0.0, random_state=0)
     np.testing.assert_array_equal(exact, same)
-    with pytest.raises(scqm.InputError, match="scale is -1; want"):
+    with pytest.raises(scqm.exceptions.InputError, match="scale is -1; want"):
         make(10, noise=-1)
 
 
@@ -58,7 +58,7 @@ def test_generalized_gaussian(p: float) -> None:
     # E |e/scale|^p = 1/p, and the distribution is symmetric.
     assert (np.abs(e / 0.5) ** p).mean() == pytest.approx(1 / p, rel=0.02)
     assert abs(e.mean()) < 0.005
-    with pytest.raises(scqm.InputError, match="p is 0"):
+    with pytest.raises(scqm.exceptions.InputError, match="p is 0"):
         datasets.generalized_gaussian_noise((2,), 0)
 
 
@@ -87,7 +87,7 @@ def test_digits_are_those_of_the_repository() -> None:
     assert sorted(some.target.tolist()) == [4, 4, 4, 9, 9, 9]
     assert datasets.load_digits_sample(4).data.shape == (100, 784)
     with pytest.raises(
-        scqm.InputError, match=r"no digit 3; there are \[2, 4, 6, 8, 9\]"
+        scqm.exceptions.InputError, match=r"no digit 3; there are \[2, 4, 6, 8, 9\]"
     ):
         datasets.load_digits_sample([3])
 
@@ -123,12 +123,12 @@ def test_pictures_of_one_component() -> None:
     m = SCQM(1).fit(X)
     assert plot.embedding(m).get_xlabel() == "component 0"
     assert len(plot.interpolation_grid(m, n=3, shape=(1, 2)).axes) == 3
-    with pytest.raises(scqm.InputError, match="no images of shape"):
+    with pytest.raises(scqm.exceptions.InputError, match="no images of shape"):
         plot.reconstruction_grid(m, X)
-    with pytest.raises(scqm.InputError, match="against is 'time'"):
+    with pytest.raises(scqm.exceptions.InputError, match="against is 'time'"):
         plot.convergence(m, against="time")
     m2 = SCQM(2).fit(datasets.make_sphere(40, random_state=0)[0])
-    with pytest.raises(scqm.InputError, match="want two of 0 to 1"):
+    with pytest.raises(scqm.exceptions.InputError, match="want two of 0 to 1"):
         plot.embedding(m2, components=(0, 2))
     plt.close("all")
 

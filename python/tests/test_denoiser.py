@@ -32,8 +32,9 @@ from sklearn.preprocessing import StandardScaler
 from test_hostile import REFUSED, SAME, grid, memmap
 
 import scqm
-from scqm import InputError, ManifoldDenoiser, losses
+from scqm import ManifoldDenoiser, losses
 from scqm.datasets import make_sphere
+from scqm.exceptions import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
 Array = npt.NDArray[np.float64]
@@ -282,7 +283,7 @@ def test_exceptions_of_losses(X: Array) -> None:
             m.transform(X)
     wrong: Any = np.array
     m = ManifoldDenoiser(method="linear", loss=wrong).fit(X)
-    with pytest.raises(scqm.LossError, match="returned ndarray"):
+    with pytest.raises(scqm.exceptions.LossError, match="returned ndarray"):
         m.transform(X)
 
 
@@ -489,7 +490,7 @@ def test_odd_data_give_finite_rows(X: Array, about: str, method: str) -> None:
         refusal = None
         try:
             rows, report = ManifoldDenoiser(method=method).fit(X).denoise(X)
-        except scqm.ScqmError as error:
+        except scqm.exceptions.ScqmError as error:
             refusal = error
     if refusal is not None:
         assert isinstance(refusal, ValueError)

@@ -226,7 +226,9 @@ def test_ridges(X: Array) -> None:
 
 def test_a_solver_that_cannot_serve_is_refused() -> None:
     X = np.random.default_rng(0).normal(size=(50, 784))
-    with pytest.raises(scqm.InputError, match=r"newton cannot fit.*use auto, alt"):
+    with pytest.raises(
+        scqm.exceptions.InputError, match=r"newton cannot fit.*use auto, alt"
+    ):
         SCQM(2, solver="newton").fit(X)
 
 
@@ -282,7 +284,7 @@ def test_random_states(X: Array) -> None:
 def test_settings_that_cannot_be(
     X: Array, params: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(scqm.InputError, match=message) as caught:
+    with pytest.raises(scqm.exceptions.InputError, match=message) as caught:
         SCQM(**params).fit(X)
     assert isinstance(caught.value, ValueError)
     assert "\n" not in str(caught.value)
@@ -359,7 +361,7 @@ def test_hidden_entries_are_scored() -> None:
     assert model.score(X, hidden=0.3) == model.score(X, hidden=0.3)
     wrongs: list[Any] = [0, 1, -0.1, "half", np.nan]
     for wrong in wrongs:
-        with pytest.raises(scqm.InputError, match="hidden"):
+        with pytest.raises(scqm.exceptions.InputError, match="hidden"):
             model.score(X, hidden=wrong)
 
 
@@ -380,5 +382,5 @@ def test_the_rule_on_curvature() -> None:
         assert bent.curvature_["s"] == 1
         assert bent.curvature_["slope"] > 0.8
         assert "curvature: in 1 of 1 directions" in bent.curvature_["sentence"]
-    with pytest.raises(scqm.InputError, match="'full'"):
+    with pytest.raises(scqm.exceptions.InputError, match="'full'"):
         SCQM().set_params(n_curvature="most").fit(arc)

@@ -114,7 +114,7 @@ def test_losses_written_in_python_are_stored_by_name(X: Array, tmp_path: Path) -
     m = SCQM(2, loss=squared).fit(X)
     m.save(path)
     with pytest.raises(
-        scqm.InputError, match="the loss 'squared' of the model is not known"
+        scqm.exceptions.InputError, match="the loss 'squared' of the model is not known"
     ):
         scqm.load(path)
     again = scqm.load(path, loss=squared)
@@ -123,21 +123,23 @@ def test_losses_written_in_python_are_stored_by_name(X: Array, tmp_path: Path) -
 
 def test_files_that_cannot_be(X: Array, tmp_path: Path) -> None:
     m = SCQM(2).fit(X)
-    with pytest.raises(scqm.FileError, match="no such file") as caught:
+    with pytest.raises(scqm.exceptions.FileError, match="no such file") as caught:
         scqm.load(tmp_path / "none.npz")
     assert isinstance(caught.value, OSError)
-    with pytest.raises(scqm.FileError, match="there is no directory"):
+    with pytest.raises(scqm.exceptions.FileError, match="there is no directory"):
         m.save(tmp_path / "no" / "folder" / "m.npz")
     path = tmp_path / "m.npz"
     m.save(path)
     whole = path.read_bytes()
     for damaged in (b"", b"PK", whole[:-30], whole[:100] + b"x" * 50 + whole[150:]):
         path.write_bytes(damaged)
-        with pytest.raises((scqm.InputError, scqm.FileError)) as refused:
+        with pytest.raises(
+            (scqm.exceptions.InputError, scqm.exceptions.FileError)
+        ) as refused:
             scqm.load(path)
         assert "m.npz" in str(refused.value)
     np.savez(path, c=np.zeros(3))
-    with pytest.raises(scqm.InputError, match=r"has no meta\.json"):
+    with pytest.raises(scqm.exceptions.InputError, match=r"has no meta\.json"):
         scqm.load(path)
 
 
@@ -149,7 +151,7 @@ def test_a_file_with_a_flipped_bit_is_refused(X: Array, tmp_path: Path) -> None:
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
-        with pytest.raises(scqm.InputError, match=r"model\.npz: .*again"):
+        with pytest.raises(scqm.exceptions.InputError, match=r"model\.npz: .*again"):
             scqm.load(path)
 
 
@@ -159,7 +161,7 @@ def test_a_model_is_changed_through_the_estimator(X: Array, tmp_path: Path) -> N
     m.save(path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.comment = b""
-    with pytest.raises(scqm.InputError, match="changed by another program"):
+    with pytest.raises(scqm.exceptions.InputError, match="changed by another program"):
         scqm.load(path)
 
     m.theta_ = 2 * m.theta_
@@ -176,7 +178,7 @@ def test_a_failed_save_leaves_the_old_file(X: Array, tmp_path: Path) -> None:
     m.save(path)
     before = path.read_bytes()
     m.components_ = 2 * m.components_
-    with pytest.raises(scqm.ScqmError, match="orthonormal"):
+    with pytest.raises(scqm.exceptions.ScqmError, match="orthonormal"):
         m.save(path)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["m.npz"]

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from scqm import InputError, ManifoldDenoiser
+from scqm import ManifoldDenoiser
 from scqm.datasets import make_sphere
+from scqm.exceptions import InputError
 
 Array = npt.NDArray[np.float64]
 

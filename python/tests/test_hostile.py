@@ -219,7 +219,7 @@ def test_odd_data_give_finite_models(X: Array, about: str) -> None:
     for loss in ("l2", "squared_l2", "l1"):
         try:
             m = SCQM(2, loss=loss, max_iter=200).fit(X)
-        except scqm.ScqmError as error:
+        except scqm.exceptions.ScqmError as error:
             refused.append(str(error))
             continue
         for result in (m.embedding_, m.components_, m.theta_, m.project(X)):

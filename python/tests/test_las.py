@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scqm import InputError, ManifoldDenoiser
+from scqm import ManifoldDenoiser
 from scqm.datasets import make_sphere, read_las
-from scqm.exceptions import FileError
+from scqm.exceptions import FileError, InputError
 
 laspy = pytest.importorskip("laspy", reason="laspy is optional")
 

@@ -177,7 +177,7 @@ def test_a_subclass_serves_every_solver(X: Array) -> None:
     for solver in scqm.solvers.names():
         try:
             m = SCQM(1, loss=LogCosh(), solver=solver, max_iter=50, tol=1e-3).fit(X)
-        except scqm.InputError as error:
+        except scqm.exceptions.InputError as error:
             refused.append(str(error))
             continue
         again = SCQM(1, loss=LogCosh(), solver=solver, max_iter=50, tol=1e-3).fit(X)
@@ -216,7 +216,7 @@ def test_results_that_are_no_loss(X: Array, result: Any, message: str) -> None:
             return result
         return tuple(part(R) if callable(part) else part for part in result)
 
-    with pytest.raises(scqm.LossError, match=message) as caught:
+    with pytest.raises(scqm.exceptions.LossError, match=message) as caught:
         SCQM(1, loss=loss).fit(X)
     assert str(caught.value).startswith("loss loss: ")
 
@@ -233,9 +233,11 @@ def test_results_of_other_types(X: Array, dtype: Any) -> None:
 
 def test_losses_that_are_not_finite(X: Array) -> None:
     for bad in (np.nan, np.inf):
-        with pytest.raises((scqm.NonFiniteError, scqm.InputError)):
+        with pytest.raises(
+            (scqm.exceptions.NonFiniteError, scqm.exceptions.InputError)
+        ):
             SCQM(1, loss=lambda R, bad=bad: (np.full(len(R), bad), R)).fit(X)  # type: ignore[misc]
-    with pytest.raises((scqm.NonFiniteError, scqm.InputError)):
+    with pytest.raises((scqm.exceptions.NonFiniteError, scqm.exceptions.InputError)):
         SCQM(1, loss=lambda R: ((R**2).sum(axis=1), R * np.nan)).fit(X)
 
 
@@ -328,5 +330,5 @@ def test_homes_do_not_show() -> None:
 
 @pytest.mark.parametrize("d", [1.5, -1, True, 3])
 def test_choose_wants_a_dimension(d: Any) -> None:
-    with pytest.raises(scqm.InputError, match=f"n_components is {d}; want "):
+    with pytest.raises(scqm.exceptions.InputError, match=f"n_components is {d}; want "):
         losses.choose(np.ones((20, 3)), d)

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from scqm import SCQM, Fits, InputError, fit_many
+from scqm import SCQM, Fits, fit_many
+from scqm.exceptions import InputError
 from scqm.losses import Huber
 
 Array = npt.NDArray[np.float64]

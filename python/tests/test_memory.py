@@ -18,7 +18,7 @@ x = rng.random((200_000, 10))
 try:
     scqm.SCQM(2).fit(x)
 except MemoryError as error:
-    assert isinstance(error, scqm.MemoryLimitError), error
+    assert isinstance(error, scqm.exceptions.MemoryLimitError), error
     print(error)
 print(scqm.SCQM(2, max_iter=3, tol=10).fit(x[:300]).n_iter_ > 0)
 """

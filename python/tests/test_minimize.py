@@ -57,10 +57,10 @@ def hessian(x: Array, v: Array) -> Array:
     return -2 * (A @ v)
 
 
-def eigenvector(**changed: Any) -> scqm.MinimizeResult:
+def eigenvector(**changed: Any) -> scqm.optimize.MinimizeResult:
     """Minimise the Rayleigh quotient, with something changed."""
     given: dict[str, Any] = {"cost": cost, "x0": START, "manifold": SPHERE}
-    return scqm.minimize(**(given | {"gradient": gradient} | changed))
+    return scqm.optimize.minimize(**(given | {"gradient": gradient} | changed))
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -95,7 +95,7 @@ def test_an_eigenvector(solver: str, second: Any) -> None:
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_history_is_what_a_callback_sees(solver: str) -> None:
-    seen: list[scqm.MinimizeResult] = []
+    seen: list[scqm.optimize.MinimizeResult] = []
     r = eigenvector(solver=solver, hessian=hessian, callback=seen.append)
     assert list(r.history) == ["iteration", "cost", "grad_norm", "seconds"]
     assert r.history["iteration"].tolist() == list(range(r.nit + 1))
@@ -117,9 +117,9 @@ def test_a_trace_is_drawn() -> None:
     for line, run in zip(ax.lines, runs, strict=True):
         np.testing.assert_array_equal(line.get_xdata(), run.history["seconds"])
         np.testing.assert_array_equal(line.get_ydata(), run.history["grad_norm"])
-    with pytest.raises(scqm.InputError, match="against is 'passes'"):
+    with pytest.raises(scqm.exceptions.InputError, match="against is 'passes'"):
         plot.trace(*runs, against="passes")
-    with pytest.raises(scqm.InputError, match="no result has a history"):
+    with pytest.raises(scqm.exceptions.InputError, match="no result has a history"):
         plot.trace()
 
 
@@ -164,9 +164,11 @@ def test_the_nearest_point(m: Any) -> None:
     T = m.random_point(7)
     f, g, h = quadratic(T)
     x0 = m.retraction(T, 0.3 * m.projection(T, np.ones(m.shape)))
-    assert scqm.check_gradient(f, x0, manifold=m, gradient=g, hessian=h)
+    assert scqm.optimize.check_gradient(f, x0, manifold=m, gradient=g, hessian=h)
     for solver in ("lbfgs", "trust_region"):
-        r = scqm.minimize(f, x0, manifold=m, gradient=g, hessian=h, solver=solver)
+        r = scqm.optimize.minimize(
+            f, x0, manifold=m, gradient=g, hessian=h, solver=solver
+        )
         assert r.success
         assert r.x.shape == m.shape
         np.testing.assert_allclose(r.x, T, atol=1e-5)
@@ -175,7 +177,7 @@ def test_the_nearest_point(m: Any) -> None:
 def test_subspaces() -> None:
     m = Grassmann(5, 2)
     B = np.diag([9.0, 5.0, 3.0, 2.0, 1.0])
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         lambda X: -np.trace(X.T @ B @ X),
         m.random_point(1),
         manifold=m,
@@ -206,8 +208,8 @@ def test_completion_of_a_matrix() -> None:
         return m.factored_gradient(x, G @ x[2], G.T @ x[0])
 
     x0 = m.truncation(np.where(seen, W, 0))
-    assert scqm.check_gradient(f, x0, manifold=m, gradient=g)
-    r = scqm.minimize(f, x0, manifold=m, gradient=g, tol=1e-9)
+    assert scqm.optimize.check_gradient(f, x0, manifold=m, gradient=g)
+    r = scqm.optimize.minimize(f, x0, manifold=m, gradient=g, tol=1e-9)
     assert r.success
     assert [part.shape for part in r.x] == [(8, 2), (2, 2), (6, 2)]
     np.testing.assert_allclose(m.matrix(r.x), W, atol=1e-6)
@@ -221,8 +223,8 @@ def test_blocks_by_name() -> None:
     f, g, h = quadratic(T)
     # The order of the names in points does not matter.
     x0 = {"t": np.zeros(3), "R": POSE["R"].random_point(1)}
-    assert scqm.check_gradient(f, x0, manifold=POSE, gradient=g, hessian=h)
-    r = scqm.minimize(f, x0, manifold=POSE, gradient=g, hessian=h)
+    assert scqm.optimize.check_gradient(f, x0, manifold=POSE, gradient=g, hessian=h)
+    r = scqm.optimize.minimize(f, x0, manifold=POSE, gradient=g, hessian=h)
     assert r.success
     assert list(r.x) == ["R", "t"]
     np.testing.assert_allclose(r.x["R"], T["R"], atol=1e-5)
@@ -287,10 +289,10 @@ def test_the_iterates_are_those_of_go(domain: Any, solver: Any) -> None:
     f, g, h = spelled_out(domain, a, d)
     iterates: list[Array] = []
 
-    def watch(r: scqm.MinimizeResult) -> None:
+    def watch(r: scqm.optimize.MinimizeResult) -> None:
         iterates.append(packed(domain, r.x))
 
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         f, x0, manifold=domain, gradient=g, hessian=h, solver=solver, tol=1e-4,
         callback=watch,
     )  # fmt: skip
@@ -315,18 +317,20 @@ def test_the_iterates_are_those_of_go(domain: Any, solver: Any) -> None:
 
 
 def test_wrong_derivatives_are_found() -> None:
-    report = scqm.check_gradient(cost, START, manifold=SPHERE, gradient=lambda x: A @ x)
+    report = scqm.optimize.check_gradient(
+        cost, START, manifold=SPHERE, gradient=lambda x: A @ x
+    )
     assert not report
     assert report.broken == ("gradient slope of x",)
     assert "BROKEN  gradient slope of x" in str(report)
-    wrong = scqm.check_gradient(
+    wrong = scqm.optimize.check_gradient(
         cost, START, manifold=SPHERE, gradient=gradient, hessian=lambda x, v: A @ v
     )
     assert wrong.broken == ("hessian slope", "riemannian hessian slope")
     T = {name: m.random_point(9) for name, m in POSE.items()}
     f, g, _ = quadratic(T)
     x = {name: m.random_point(1) for name, m in POSE.items()}
-    half = scqm.check_gradient(
+    half = scqm.optimize.check_gradient(
         f, x, manifold=POSE, gradient=lambda x: g(x) | {"t": x["t"]}
     )
     assert half.broken == ("gradient slope of t",)
@@ -346,9 +350,9 @@ def test_limits() -> None:
 
 @pytest.mark.parametrize("how", ["return", "raise"])
 def test_a_callback_stops_the_run(how: str) -> None:
-    seen: list[scqm.MinimizeResult] = []
+    seen: list[scqm.optimize.MinimizeResult] = []
 
-    def stop(so_far: scqm.MinimizeResult) -> bool:
+    def stop(so_far: scqm.optimize.MinimizeResult) -> bool:
         seen.append(so_far)
         if so_far.nit == 3 and how == "raise":
             raise StopIteration
@@ -446,7 +450,7 @@ WRONG: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("what", "value", "message"), WRONG)
 def test_what_is_wrong_is_named(what: str, value: Any, message: str) -> None:
     changed = {"solver": "trust_region", what: value}
-    with pytest.raises(scqm.InputError, match=message):
+    with pytest.raises(scqm.exceptions.InputError, match=message):
         eigenvector(**changed)
 
 
@@ -461,10 +465,12 @@ def test_what_is_wrong_is_named(what: str, value: Any, message: str) -> None:
 def test_the_wrong_block_is_named(gradient: Any, message: str) -> None:
     T = {name: m.random_point(9) for name, m in POSE.items()}
     x0 = {name: m.random_point(1) for name, m in POSE.items()}
-    with pytest.raises(scqm.InputError, match=message):
-        scqm.minimize(quadratic(T)[0], x0, manifold=POSE, gradient=gradient)
-    with pytest.raises(scqm.InputError, match=r"block R of x0 has shape \(2, 2\)"):
-        scqm.minimize(
+    with pytest.raises(scqm.exceptions.InputError, match=message):
+        scqm.optimize.minimize(quadratic(T)[0], x0, manifold=POSE, gradient=gradient)
+    with pytest.raises(
+        scqm.exceptions.InputError, match=r"block R of x0 has shape \(2, 2\)"
+    ):
+        scqm.optimize.minimize(
             quadratic(T)[0],
             x0 | {"R": np.eye(2)},
             manifold=POSE,
@@ -473,11 +479,11 @@ def test_the_wrong_block_is_named(gradient: Any, message: str) -> None:
 
 
 def test_numbers_that_are_none() -> None:
-    with pytest.raises(scqm.NonFiniteError, match="at the start"):
+    with pytest.raises(scqm.exceptions.NonFiniteError, match="at the start"):
         eigenvector(cost=lambda x: math.nan)
-    with pytest.raises(scqm.NonFiniteError, match="gradient of block x"):
+    with pytest.raises(scqm.exceptions.NonFiniteError, match="gradient of block x"):
         eigenvector(gradient=lambda x: math.nan * x)
-    with pytest.raises(scqm.NonFiniteError, match="block x"):
+    with pytest.raises(scqm.exceptions.NonFiniteError, match="block x"):
         eigenvector(hessian=lambda x, v: math.inf * v, solver="trust_region")
     # A cost may be undefined somewhere: steps there are shortened.
     seen: list[float] = []
@@ -486,7 +492,7 @@ def test_numbers_that_are_none() -> None:
         seen.append(-math.log(1 - x[0] / 10) - x[0] if x[0] < 10 else math.nan)
         return seen[-1]
 
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         barrier,
         [9.999],
         manifold=Euclidean(1),
@@ -534,8 +540,8 @@ def test_inputs_of_other_types() -> None:
     x0 = np.asfortranarray(Stiefel(4, 2).random_point(0))
     m = Stiefel(4, 2)
     f, g, _ = quadratic(m.random_point(1))
-    a = scqm.minimize(f, x0, manifold=m, gradient=g)
-    b = scqm.minimize(
+    a = scqm.optimize.minimize(f, x0, manifold=m, gradient=g)
+    b = scqm.optimize.minimize(
         f, x0.copy("C"), manifold=m, gradient=lambda X: np.asfortranarray(g(X))
     )
     assert np.array_equal(a.x, b.x)
@@ -558,7 +564,7 @@ def test_nested_calls() -> None:
     X = np.random.default_rng(0).normal(size=(20, 3))
     fit: list[float] = []
 
-    def watch(_: scqm.MinimizeResult) -> None:
+    def watch(_: scqm.optimize.MinimizeResult) -> None:
         fit.append(scqm.SCQM(1, loss="squared_l2", max_iter=5).fit(X).objective_)
 
     eigenvector(callback=watch, max_iter=2)
@@ -615,7 +621,7 @@ def test_forks(ends: bool, status: int, capfd: pytest.CaptureFixture[str]) -> No
             if ends and children[0] == 0:
                 try:
                     eigenvector()
-                except scqm.ForkError:
+                except scqm.exceptions.ForkError:
                     os._exit(7)
         return cost(x)
 
@@ -642,10 +648,10 @@ if {moment} != "in":
     threading.Thread(target=later).start()
 try:
     while True:
-        scqm.minimize(cost, m.random_point(0), manifold=m, gradient=gradient)
+        scqm.optimize.minimize(cost, m.random_point(0), manifold=m, gradient=gradient)
 except KeyboardInterrupt:
     print("interrupted")
-r = scqm.minimize(lambda x: float(x[0]), m.random_point(0), manifold=m, gradient=lambda x: -gradient(x))
+r = scqm.optimize.minimize(lambda x: float(x[0]), m.random_point(0), manifold=m, gradient=lambda x: -gradient(x))
 print(r.status)
 """
 
@@ -665,7 +671,7 @@ def test_ctrl_c(moment: str) -> None:
     assert signal.SIGINT
 
 
-def pose_problem() -> scqm.ManifoldProblem:
+def pose_problem() -> scqm.optimize.ManifoldProblem:
     rng = np.random.default_rng(3)
     P, B = rng.normal(size=(8, 3)), rng.normal(size=(8, 3))
     W = np.diag([1.0, 2.0, 3.0])
@@ -674,7 +680,7 @@ def pose_problem() -> scqm.ManifoldProblem:
         found: Array = (P @ x["R"].T + x["t"] - B) @ W
         return found
 
-    return scqm.ManifoldProblem(
+    return scqm.optimize.ManifoldProblem(
         cost=lambda x: float(np.sum(residual(x) ** 2) / 2),
         manifold=POSE,
         gradient=lambda x: {
@@ -700,7 +706,7 @@ def test_to_pymanopt_and_back() -> None:
     found = optimizer.run(theirs, initial_point=list(x0.values())).point
     np.testing.assert_allclose(found[0], ours.x["R"], atol=1e-5)
     np.testing.assert_allclose(found[1], ours.x["t"], atol=1e-5)
-    back = scqm.ManifoldProblem.from_pymanopt(theirs)
+    back = scqm.optimize.ManifoldProblem.from_pymanopt(theirs)
     start = {"x0": x0["R"], "x1": x0["t"]}
     assert back.check_gradient(start)
     again = back.minimize(start, tol=1e-9, solver="trust_region")
@@ -734,8 +740,8 @@ def test_manifolds_of_pymanopt(m: Any) -> None:
         # The lengths of logarithms agree, and so do the metrics.
         assert m.dist(x, y) == pytest.approx(theirs.dist(x, y))
     f, g, _ = quadratic(y)
-    problem = scqm.ManifoldProblem(f, m, g).to_pymanopt()
-    back = scqm.ManifoldProblem.from_pymanopt(problem)
+    problem = scqm.optimize.ManifoldProblem(f, m, g).to_pymanopt()
+    back = scqm.optimize.ManifoldProblem.from_pymanopt(problem)
     assert back.manifold == m
     assert back.cost(x) == f(x)
     if isinstance(m, Grassmann):
@@ -748,18 +754,20 @@ def test_manifolds_of_pymanopt(m: Any) -> None:
 def test_what_pymanopt_has_not() -> None:
     pymanopt = pytest.importorskip("pymanopt")
     for m in (Hyperbolic(2), FixedRank(4, 3, 2), Sphere(3, copies=2)):
-        with pytest.raises(scqm.InputError, match="is no manifold of pymanopt"):
+        with pytest.raises(
+            scqm.exceptions.InputError, match="is no manifold of pymanopt"
+        ):
             m.to_pymanopt()
-    with pytest.raises(scqm.InputError, match=r"want a pymanopt\.Problem"):
-        scqm.ManifoldProblem.from_pymanopt(3)
+    with pytest.raises(scqm.exceptions.InputError, match=r"want a pymanopt\.Problem"):
+        scqm.optimize.ManifoldProblem.from_pymanopt(3)
     theirs = pymanopt.manifolds.PoincareBall(3)
     costs = pymanopt.function.numpy(theirs)(lambda x: float(x @ x))
-    with pytest.raises(scqm.InputError, match="scqm has no manifold for"):
-        scqm.ManifoldProblem.from_pymanopt(pymanopt.Problem(theirs, costs))
+    with pytest.raises(scqm.exceptions.InputError, match="scqm has no manifold for"):
+        scqm.optimize.ManifoldProblem.from_pymanopt(pymanopt.Problem(theirs, costs))
     theirs = pymanopt.manifolds.Sphere(3)
     costs = pymanopt.function.numpy(theirs)(lambda x: float(x @ x))
-    with pytest.raises(scqm.InputError, match="no Euclidean gradient"):
-        scqm.ManifoldProblem.from_pymanopt(pymanopt.Problem(theirs, costs))
+    with pytest.raises(scqm.exceptions.InputError, match="no Euclidean gradient"):
+        scqm.optimize.ManifoldProblem.from_pymanopt(pymanopt.Problem(theirs, costs))
 
 
 @pytest.mark.parametrize("library", ["jax", "torch"])
@@ -770,8 +778,8 @@ def test_automatic_derivatives(library: str) -> None:
         import jax.numpy as jnp
 
         x0 = {name: m.random_point(1) for name, m in POSE.items()}
-        with pytest.raises(scqm.InputError, match="jax_enable_x64"):
-            scqm.minimize(lambda x: 0.0, x0, manifold=POSE, gradient="jax")
+        with pytest.raises(scqm.exceptions.InputError, match="jax_enable_x64"):
+            scqm.optimize.minimize(lambda x: 0.0, x0, manifold=POSE, gradient="jax")
         jax.config.update("jax_enable_x64", True)
         total, array = jnp.sum, jnp.asarray
     else:
@@ -787,7 +795,7 @@ def test_automatic_derivatives(library: str) -> None:
 
     by_hand = pose_problem()
     x0 = {name: m.random_point(1) for name, m in POSE.items()}
-    problem = scqm.ManifoldProblem(automatic, POSE, library)  # type: ignore[arg-type]  # a str
+    problem = scqm.optimize.ManifoldProblem(automatic, POSE, library)  # type: ignore[arg-type]  # a str
     assert problem.check_gradient(x0)
     r = problem.minimize(x0, tol=1e-9, solver="trust_region")
     assert r.success
@@ -797,7 +805,7 @@ def test_automatic_derivatives(library: str) -> None:
     assert isinstance(r.x["t"], np.ndarray)
     assert (r.nit, r.nhev) == (want.nit, want.nhev)
     # A block that the cost does not depend on, and a linear one.
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         lambda x: total(x["R"] * W),
         x0,
         manifold=POSE,
@@ -809,7 +817,7 @@ def test_automatic_derivatives(library: str) -> None:
     m = FixedRank(5, 4, 2)
     T = array(rng.normal(size=(5, 4)))
     y = m.random_point(0)
-    assert scqm.check_gradient(
+    assert scqm.optimize.check_gradient(
         lambda x: total((x[0] @ x[1] @ x[2].T - T) ** 2),
         y,
         manifold=m,
@@ -820,14 +828,16 @@ def test_automatic_derivatives(library: str) -> None:
         raise Mine("mine")
 
     with pytest.raises(Mine):
-        scqm.minimize(failing_cost, x0, manifold=POSE, gradient=library)  # type: ignore[arg-type]  # a str
+        scqm.optimize.minimize(failing_cost, x0, manifold=POSE, gradient=library)  # type: ignore[arg-type]  # a str
 
 
 def test_libraries_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("jax", "torch", "pymanopt"):
         monkeypatch.setitem(sys.modules, name, None)
     for name in ("jax", "torch"):
-        with pytest.raises(scqm.InputError, match=f"{name} is not installed"):
+        with pytest.raises(
+            scqm.exceptions.InputError, match=f"{name} is not installed"
+        ):
             eigenvector(gradient=name)
-    with pytest.raises(scqm.InputError, match="pymanopt is not installed"):
+    with pytest.raises(scqm.exceptions.InputError, match="pymanopt is not installed"):
         SPHERE.to_pymanopt()

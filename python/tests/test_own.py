@@ -122,10 +122,10 @@ def gradient(x: Array) -> Array:
     return -2 * (A @ x)
 
 
-def eigenvector(**changed: Any) -> scqm.MinimizeResult:
+def eigenvector(**changed: Any) -> scqm.optimize.MinimizeResult:
     m = changed.setdefault("manifold", Circle(4))
     given = {"cost": cost, "x0": Circle(4).random_point(0), "gradient": gradient}
-    return scqm.minimize(**(given | {"manifold": m} | changed))
+    return scqm.optimize.minimize(**(given | {"manifold": m} | changed))
 
 
 @pytest.mark.parametrize("m", [Circle(4), GeodesicCircle(3), Simplex(5), FastSimplex(4)], ids=lambda m: type(m).__name__)  # fmt: skip
@@ -142,7 +142,9 @@ def test_laws_hold(m: Any) -> None:
 
 def test_laws_at_a_point() -> None:
     m = Positive(3)
-    with pytest.raises(scqm.InputError, match="Positive has no random_point; give"):
+    with pytest.raises(
+        scqm.exceptions.InputError, match="Positive has no random_point; give"
+    ):
         scqm.manifolds.check(m)
     assert scqm.manifolds.check(m, np.diag([1.0, 2.0, 3.0]))
 
@@ -198,8 +200,8 @@ def test_own_and_built_in_manifolds_agree(solver: Any) -> None:
     def g(x: dict[str, Array]) -> dict[str, Array]:
         return {"u": gradient(x["u"]), "s": np.log(x["s"] / p) + 1, "t": 2 * x["t"]}
 
-    assert scqm.check_gradient(f, x0, manifold=blocks, gradient=g)
-    r = scqm.minimize(f, x0, manifold=blocks, gradient=g, solver=solver)
+    assert scqm.optimize.check_gradient(f, x0, manifold=blocks, gradient=g)
+    r = scqm.optimize.minimize(f, x0, manifold=blocks, gradient=g, solver=solver)
     assert r.success
     np.testing.assert_allclose(r.x["s"], p, atol=1e-5)
     assert r.fun == pytest.approx(-7, abs=1e-6)
@@ -212,7 +214,7 @@ def test_own_and_built_in_manifolds_agree(solver: Any) -> None:
 
 def test_steps_that_fail_are_shortened() -> None:
     T = np.diag([1e-3, 1.0, 10.0])
-    r = scqm.minimize(
+    r = scqm.optimize.minimize(
         lambda X: float(np.trace(np.linalg.solve(X, T)) + np.linalg.slogdet(X)[1]),
         np.eye(3),
         manifold=Positive(3),
@@ -259,7 +261,7 @@ def test_exceptions_of_manifolds_come_out(name: str) -> None:
     ids=str,
 )  # fmt: skip
 def test_what_is_wrong_with_a_manifold_is_named(methods: Any, message: str) -> None:
-    with pytest.raises(scqm.InputError, match=message):
+    with pytest.raises(scqm.exceptions.InputError, match=message):
         eigenvector(manifold=changed(Circle, **methods)(4))
 
 
@@ -267,14 +269,16 @@ def test_manifolds_that_lack_something() -> None:
     m = Circle(3)
     x, y = np.eye(3)[:2]
     for operation in (lambda: m.exp(x, y), lambda: m.log(x, y), lambda: m.dist(x, y)):
-        with pytest.raises(scqm.InputError, match=r"Circle has no (exp|log); write"):
+        with pytest.raises(
+            scqm.exceptions.InputError, match=r"Circle has no (exp|log); write"
+        ):
             operation()
-    with pytest.raises(scqm.InputError, match="is no manifold of pymanopt"):
+    with pytest.raises(scqm.exceptions.InputError, match="is no manifold of pymanopt"):
         m.to_pymanopt()
     with pytest.raises(TypeError, match="abstract"):
         Manifold()  # type: ignore[abstract]
     assert GeodesicCircle(3).norm(x, GeodesicCircle(3).log(x, y)) == pytest.approx(np.pi / 2)  # fmt: skip
-    with pytest.raises(scqm.NonFiniteError):
+    with pytest.raises(scqm.exceptions.NonFiniteError):
         eigenvector(manifold=changed(Circle, projection=lambda m, x, v: v * np.nan)(4))
 
 
@@ -344,7 +348,7 @@ BLOCKS: dict[str, Any] = {"u": Circle(4), "R": scqm.manifolds.Rotations(3), "W":
 
 
 def test_a_solver_of_ones_own() -> None:
-    seen: list[scqm.MinimizeResult] = []
+    seen: list[scqm.optimize.MinimizeResult] = []
     r = eigenvector(solver=BarzilaiBorwein(), callback=seen.append)
     assert (r.status, r.solver) == ("converged", "barzilaiborwein")
     assert r.fun == pytest.approx(-7)
@@ -380,7 +384,7 @@ def test_a_solver_of_ones_own() -> None:
             shapes.extend((b.name, b.shape) for b in problem.blocks)
             yield from super().minimize(problem, x0)
 
-    r = scqm.minimize(f, x0, manifold=BLOCKS, gradient=g, solver=Looks())
+    r = scqm.optimize.minimize(f, x0, manifold=BLOCKS, gradient=g, solver=Looks())
     assert shapes == [("u", (4,)), ("R", (3, 3)), ("W", (7,))]
     assert r.success
     assert r.fun < 1e-10
@@ -492,13 +496,17 @@ def test_points_of_a_solver_that_are_none() -> None:
 
         return Returns()
 
-    with pytest.raises(scqm.InputError, match="off the manifold"):
+    with pytest.raises(scqm.exceptions.InputError, match="off the manifold"):
         eigenvector(solver=returns(lambda x: [2 * x[0]]))
-    with pytest.raises(scqm.InputError, match=r"NaN|off the manifold"):
+    with pytest.raises(scqm.exceptions.InputError, match=r"NaN|off the manifold"):
         eigenvector(solver=returns(lambda x: [np.nan * x[0]]))
-    with pytest.raises(scqm.InputError, match="point has 2 blocks, the problem 1"):
+    with pytest.raises(
+        scqm.exceptions.InputError, match="point has 2 blocks, the problem 1"
+    ):
         eigenvector(solver=returns(lambda x: [x[0], x[0]]))
-    with pytest.raises(scqm.InputError, match=r"block x has shape \(3,\); want \(4,\)"):
+    with pytest.raises(
+        scqm.exceptions.InputError, match=r"block x has shape \(3,\); want \(4,\)"
+    ):
         eigenvector(solver=returns(lambda x: [x[0][:3]]))
     assert eigenvector(solver=returns(lambda x: None)).status == "stalled"
 
@@ -512,7 +520,7 @@ def test_a_problem_ends_with_its_run() -> None:
 
     x0 = Circle(4).random_point(0)
     eigenvector(solver=Keeps(), x0=x0)
-    with pytest.raises(scqm.ScqmError, match="no such job"):
+    with pytest.raises(scqm.exceptions.ScqmError, match="no such job"):
         kept[0].cost([x0])
 
 

@@ -12,7 +12,8 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import scqm
-from scqm import SCQM, InputError
+from scqm import SCQM
+from scqm.exceptions import InputError
 
 ARRAYS = ("offset_", "components_", "curvature_components_", "theta_")
 

@@ -108,21 +108,21 @@ def test_a_plugin_of_an_installed_package(
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
     assert scqm.plugin.find("packed") == broken
-    with pytest.raises(scqm.PluginError, match="exit status 3"):
+    with pytest.raises(scqm.exceptions.PluginError, match="exit status 3"):
         SCQM(1, loss=losses.Plugin("packed")).fit(X)
 
 
 def test_plugins_that_cannot_be(X: Array, tukey: Path, tmp_path: Path) -> None:
-    with pytest.raises(scqm.InputError, match="nowhere"):
+    with pytest.raises(scqm.exceptions.InputError, match="nowhere"):
         SCQM(1, loss=losses.Plugin("nowhere")).fit(X)
-    with pytest.raises(scqm.InputError, match="speed"):
+    with pytest.raises(scqm.exceptions.InputError, match="speed"):
         SCQM(1, loss=losses.Plugin(tukey, speed=3)).fit(X)
-    with pytest.raises(scqm.InputError, match="its SHA-256 is"):
+    with pytest.raises(scqm.exceptions.InputError, match="its SHA-256 is"):
         SCQM(1, loss=losses.Plugin(tukey, sha256="0" * 64)).fit(X)
     silent = tmp_path / "scqm-loss-silent"
     silent.write_text("#!/bin/sh\necho last words >&2\nexit 3\n")
     silent.chmod(0o755)
-    with pytest.raises(scqm.PluginError, match="last words"):
+    with pytest.raises(scqm.exceptions.PluginError, match="last words"):
         SCQM(1, loss=losses.Plugin(silent)).fit(X)
     assert not children()
 
@@ -159,12 +159,12 @@ def test_a_model_is_held_to_its_plugin(X: Array, folder: Path, tmp_path: Path) -
 
     present = change(folder / "scqm-loss-tukey")
     for model in (m, loaded, scqm.load(path), pickle.loads(pickle.dumps(m))):
-        with pytest.raises(scqm.InputError, match=LEARNED):
+        with pytest.raises(scqm.exceptions.InputError, match=LEARNED):
             model.transform(X)
-    with pytest.raises(scqm.InputError, match=LEARNED):
+    with pytest.raises(scqm.exceptions.InputError, match=LEARNED):
         scqm.load(path, plugin_sha256="0" * 64).transform(X)
     here = folder / "scqm-loss-tukey"
-    with pytest.raises(scqm.InputError, match=LEARNED):
+    with pytest.raises(scqm.exceptions.InputError, match=LEARNED):
         scqm.load(path, loss=losses.Plugin(here, c=0.5)).project(X)
     for trusting in (
         scqm.load(path, plugin_sha256=present),
@@ -175,12 +175,18 @@ def test_a_model_is_held_to_its_plugin(X: Array, folder: Path, tmp_path: Path) -
     ):
         np.testing.assert_array_equal(trusting.transform(X), want)
     for bad in ("", "12", present[:-1], 7):
-        with pytest.raises(scqm.InputError, match=r"plugin_sha256 is .*want the 64"):
+        with pytest.raises(
+            scqm.exceptions.InputError, match=r"plugin_sha256 is .*want the 64"
+        ):
             scqm.load(path, plugin_sha256=bad)  # type: ignore[arg-type]
-    with pytest.raises(scqm.InputError, match="sha256 is 'x'; want the 64 digits"):
+    with pytest.raises(
+        scqm.exceptions.InputError, match="sha256 is 'x'; want the 64 digits"
+    ):
         losses.Plugin("tukey", sha256="x")
     SCQM(1).fit(X).save(path)
-    with pytest.raises(scqm.InputError, match="plugin_sha256 does nothing beside"):
+    with pytest.raises(
+        scqm.exceptions.InputError, match="plugin_sha256 does nothing beside"
+    ):
         scqm.load(path, plugin_sha256="any")
 
 
@@ -193,7 +199,7 @@ def test_a_denoiser_is_held_to_its_plugin(X: Array, folder: Path) -> None:
     assert again.loss_.name == "tukey"
     change(folder / "scqm-loss-tukey")
     for d in (denoiser, again, pickle.loads(pickle.dumps(denoiser))):
-        with pytest.raises(scqm.InputError, match=LEARNED):
+        with pytest.raises(scqm.exceptions.InputError, match=LEARNED):
             d.transform(X)
     denoiser.fit(X).transform(X)
 
@@ -217,7 +223,7 @@ def test_pickles_name_no_path(X: Array, folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "scqm-loss-tukey", other)
     with pytest.raises(pickle.PicklingError, match="is not called scqm-loss-NAME"):
         pickle.dumps(losses.Plugin(other))
-    with pytest.raises(scqm.InputError, match="no name of a plugin"):
+    with pytest.raises(scqm.exceptions.InputError, match="no name of a plugin"):
         losses.Plugin._of("../x", None, None, {})
 
 
@@ -256,7 +262,7 @@ def test_a_payload_beside_a_model(
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for places in ("", ".", ":", "..:."):
         monkeypatch.setenv("SCQM_PLUGIN_PATH", places)
-        with pytest.raises(scqm.InputError) as refused:
+        with pytest.raises(scqm.exceptions.InputError) as refused:
             scqm.load("m.npz").transform(X)
         assert "\n" not in str(refused.value)
         if name == "x":
@@ -284,7 +290,7 @@ def test_nothing_stays_behind(X: Array, tmp_path: Path) -> None:
         "start_new_session=True)\nsys.exit('left one')\n"
     )
     plugin.chmod(0o755)
-    with pytest.raises(scqm.PluginError, match="left one"):
+    with pytest.raises(scqm.exceptions.PluginError, match="left one"):
         SCQM(1, loss=losses.Plugin(plugin)).fit(X)
     left = [p.pid for p in psutil.process_iter(["cmdline"]) if mark in cmdline(p)]
     assert not left

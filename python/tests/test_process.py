@@ -38,7 +38,7 @@ def squared(R: Array) -> Any:
     return (R**2).sum(axis=1), 2 * R
 
 
-class Descent(scqm.Solver):
+class Descent(scqm.solvers.Solver):
     """A solver that never ends."""
 
     def minimize(self, problem: Any, x0: Any) -> Any:
@@ -261,7 +261,9 @@ def test_memory_does_not_grow() -> None:
         # What fit does, without the checks of scikit-learn.
         for _ in range(n):
             m._take(*m._run(settings, loss, X, None), loss)
-            with pytest.raises(scqm.InputError, match="row 1, column 1 is NaN"):
+            with pytest.raises(
+                scqm.exceptions.InputError, match="row 1, column 1 is NaN"
+            ):
                 m._run(settings, loss, bad, None)
 
     fits(1000)

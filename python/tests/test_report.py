@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pytest
 
 import scqm
-from scqm import SCQM, InputError
+from scqm import SCQM
+from scqm.exceptions import InputError
 
 # An extra, which the library does without.
 pytest.importorskip("bokeh", reason="scqm[report] is not installed")

@@ -17,9 +17,9 @@ import scipy.linalg
 import scipy.optimize
 
 import scqm
-from scqm import SCQM, Problem, Solver
+from scqm import SCQM
 from scqm.datasets import make_sphere
-from scqm.solvers import Point
+from scqm.solvers import Point, Problem, Solver
 
 Array = npt.NDArray[np.float64]
 
@@ -125,11 +125,11 @@ class Laws(Solver):
             np.testing.assert_allclose(a, b, atol=1e-12)
         Q = problem.retract(x0, v)[1]
         np.testing.assert_allclose(Q.T @ Q, np.eye(Q.shape[1]), atol=1e-12)
-        with pytest.raises(scqm.InputError, match="block Q has shape"):
+        with pytest.raises(scqm.exceptions.InputError, match="block Q has shape"):
             problem.cost([x0[0], x0[1][:1], x0[2], x0[3]])
-        with pytest.raises(scqm.InputError, match="point has 1 blocks"):
+        with pytest.raises(scqm.exceptions.InputError, match="point has 1 blocks"):
             problem.cost([x0[0]])
-        with pytest.raises(scqm.InputError, match="NaN"):
+        with pytest.raises(scqm.exceptions.InputError, match="NaN"):
             problem.cost([x0[0] * np.nan, *x0[1:]])
         names = [b.name for b in problem.blocks]
         assert names == ["c", "Q", "Theta", "Tau"]
@@ -188,7 +188,7 @@ def test_the_best_point_evaluated_is_kept(X: Array) -> None:
     ],
 )
 def test_points_that_are_none(X: Array, result: Any, message: str) -> None:
-    with pytest.raises(scqm.InputError, match=message):
+    with pytest.raises(scqm.exceptions.InputError, match=message):
         SCQM(2, solver=Walk(result)).fit(X)
 
 
@@ -239,5 +239,5 @@ def test_a_problem_ends_with_its_fit(X: Array) -> None:
             kept.append(problem)
 
     SCQM(2, solver=Keeps()).fit(X)
-    with pytest.raises(scqm.ScqmError, match="no such job"):
+    with pytest.raises(scqm.exceptions.ScqmError, match="no such job"):
         kept[0].cost([np.zeros(b.shape) for b in kept[0].blocks])

@@ -16,8 +16,10 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import scqm
-from scqm import SCQM, InputError, _native, fit_blocks, losses
+from scqm import SCQM, _native, losses
 from scqm._sums import BLOCK_ROWS, BlockSums
+from scqm.exceptions import InputError
+from scqm.large import fit_blocks
 
 Array = npt.NDArray[np.float64]
 Map = Callable[[BlockSums], Iterator[bytes]]

@@ -129,7 +129,7 @@ class SCQM(_estimator.SCQM):
     --------
     scqm.SCQM : Rows in memory, with all attributes of a fit, which are the same here
         but for ``embedding_``: that is empty, and ``transform`` finds coordinates.
-    scqm.fit_blocks : Other engines than Dask.
+    scqm.large.fit_blocks : Other engines than Dask.
 
     Examples
     --------
@@ -310,7 +310,7 @@ class SCQM(_estimator.SCQM):
         Raises
         ------
         InputError
-            As of :func:`scqm.influence_blocks`; a ValueError.
+            As of :func:`scqm.large.influence_blocks`; a ValueError.
         """
         check_is_fitted(self)
         if not is_lazy(X):
