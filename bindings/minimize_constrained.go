@@ -131,7 +131,7 @@ func MinimizeConstrained(settings string, addresses, constraints uint64) (string
 		if err != nil {
 			return "", err
 		}
-		return s.minimizeUnder(p, c, s.Feasibility)
+		return s.serve(p, func(m minimizeSettings) (string, error) { return m.minimizeUnder(p, c, s.Feasibility) })
 	})
 }
 

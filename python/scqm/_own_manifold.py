@@ -10,7 +10,6 @@ import numpy as np
 from ._native import address
 from ._validation import check_integer, number
 from .exceptions import InputError, NonFiniteError
-from .manifolds import Manifold
 
 # The number of operands of what writes its result, and of what returns it.
 _MAPS = {
@@ -29,7 +28,7 @@ _PARTIAL = ("retraction", "exp", "log", "nearest_point")
 _COMPANIONS = {"riemannian_gradient": "inner", "dist": "log"}
 
 
-def validate(manifold: Manifold[Any]) -> None:
+def validate(manifold: Any) -> None:
     """Raise InputError where the attributes are not as they have to be."""
     name, shape = type(manifold).__name__, getattr(manifold, "shape", None)
     if not isinstance(shape, tuple) or not shape:
@@ -52,7 +51,7 @@ class Operations:
         What gets an exception.
     """
 
-    def __init__(self, manifold: Manifold[Any], raised: list[BaseException]) -> None:
+    def __init__(self, manifold: Any, raised: list[BaseException]) -> None:
         self._manifold = manifold
         self._raised = raised
         self.name = type(manifold).__name__

@@ -54,6 +54,7 @@ from ._laws import CheckReport, read
 from ._library import _core
 from ._names import lookup
 from ._native import Array, address, call, contiguous, use_python
+from ._own_manifold import Operations
 from ._validation import check_integer, number
 from .exceptions import InputError
 
@@ -78,7 +79,6 @@ __all__ = [
     "Stiefel",
     "Symmetric",
     "Unitary",
-
     "check",
 ]
 
@@ -1007,8 +1007,6 @@ def check(
     CheckReport
         True where every law holds; its text lists all of them.
     """
-    from ._own_manifold import Operations
-
     raised: list[BaseException] = []
     own = Operations(manifold, raised)
     if x is None and not manifold._has("random_point"):
