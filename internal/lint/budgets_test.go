@@ -27,9 +27,9 @@ var budgets = []struct {
 	{"internal/dataset", 5910},
 	{"internal/soak", 3040},
 	{"cmd", 5900},
-	{"bindings", 5399},
+	{"bindings", 5850},
 	{"plugins", 5430},
-	{"python/scqm", 13686},
+	{"python/scqm", 14310},
 	{"python/benchmarks", 4130},
 	{".", 130832},
 }
