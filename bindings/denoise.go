@@ -92,9 +92,9 @@ func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise
 			settings.Ridge = classic.NoRidge
 		}
 	}
-	if s.Loss != nil && s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
+	if s.Loss != nil && s.Loss.asksData() && s.Loss.Name != huberEntries {
 		settings.LossFor = func(distances []float64) (framework.Loss, error) {
-			return losses.Huber(losses.DefaultHuberDelta(distances))
+			return losses.ByName(s.Loss.Name, losses.Params{Delta: new(losses.DefaultDelta(s.Loss.Name, distances))})
 		}
 	} else if s.Loss != nil {
 		var err error

@@ -16,11 +16,8 @@ import (
 	"github.com/scqm/scqm/plugins"
 )
 
-// huber is the loss whose parameter has a default that depends on the data.
-const (
-	huber        = "huber"
-	huberEntries = "huber_entries"
-)
+// huberEntries is the loss whose width is a size of entries.
+const huberEntries = "huber_entries"
 
 // lossChoice says which loss a job uses.
 type lossChoice struct {
@@ -59,7 +56,7 @@ type lossChoice struct {
 // buildFor makes the loss for a fit to rows, of which a default may depend on them.
 func (c lossChoice) buildFor(j *job, precision uint64, data scqm.Data, config scqm.Config) (framework.Loss, error) {
 	if c.asksData() {
-		delta, err := scqm.HuberDelta(j.ctx, data, config, c.Name == huberEntries)
+		delta, err := scqm.DefaultDelta(j.ctx, data, config, c.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +67,7 @@ func (c lossChoice) buildFor(j *job, precision uint64, data scqm.Data, config sc
 
 // asksData reports that delta is left to the rows.
 func (c lossChoice) asksData() bool {
-	return (c.Name == huber || c.Name == huberEntries) && c.Delta == nil && !c.elsewhere()
+	return losses.HasDelta(c.Name) && c.Delta == nil && !c.elsewhere()
 }
 
 // build makes the loss for a job, of which every parameter must be given.

@@ -65,10 +65,10 @@ func StartMean(number int64, settings string, x uint64, rows, columns int64, wei
 	})
 }
 
-// loss makes the loss; huber takes its delta from the rows.
+// loss makes the loss; a width that is left out is taken from the rows.
 func (s meanInput) loss(j *job, precision uint64) (framework.Loss, error) {
-	if s.Loss.Name == huber && s.Loss.Delta == nil && !s.Loss.elsewhere() {
-		return mean.Huber(j.ctx, s.data, s.Threads)
+	if s.Loss.asksData() && s.Loss.Name != huberEntries {
+		return mean.DefaultLoss(j.ctx, s.Loss.Name, s.data, s.Threads)
 	}
 	return s.Loss.buildFor(j, precision, s.data, scqm.Config{Latent: 1})
 }

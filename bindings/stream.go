@@ -55,7 +55,7 @@ func (s streamSettings) delta(j *job, e *pythonEngine) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return scqm.HuberDeltaFrom(j.ctx, e, c, s.Loss.Name == huberEntries)
+	return scqm.DefaultDeltaFrom(j.ctx, e, c, s.Loss.Name)
 }
 
 func (s streamSettings) learn(j *job, e *pythonEngine, precision uint64) (*scqm.Fit, error) {

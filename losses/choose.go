@@ -63,7 +63,7 @@ func Choose(residuals, parts []float64, D, d int) (Choice, error) {
 	if err != nil {
 		return refuse("the residuals vanish")
 	}
-	delta := DefaultHuberDelta(rowNorms(residuals, D))
+	delta := DefaultDelta("huber", rowNorms(residuals, D))
 	list, err := candidates(delta)
 	if err != nil {
 		return Choice{}, err

@@ -48,9 +48,9 @@ func ExampleByName() {
 	// huber <nil>
 }
 
-func ExampleDefaultHuberDelta() {
+func ExampleDefaultDelta() {
 	norms := []float64{0.9, 1.1, 1.0, 250}
-	fmt.Printf("%.2f\n", losses.DefaultHuberDelta(norms))
+	fmt.Printf("%.2f\n", losses.DefaultDelta("huber", norms))
 	// Output: 2.09
 }
 

@@ -15,13 +15,13 @@ import (
 //
 // for noise that is Gaussian in the middle and Laplace in the tails. Delta is in
 // the unit of the residuals; it must be positive and finite. See
-// [DefaultHuberDelta] for a choice from data.
+// [DefaultDelta] for a choice from data.
 //
 // Source: P. J. Huber, Robust estimation of a location parameter, Annals of
 // Mathematical Statistics 35 (1964).
 func Huber(delta float64) (framework.Loss, error) {
-	if !(delta > 0) || math.IsInf(delta, 0) {
-		return nil, fmt.Errorf("losses: huber: delta = %v: want a positive number: %w", delta, framework.ErrInvalid)
+	if err := checkDelta("huber", delta); err != nil {
+		return nil, err
 	}
 	return newHuber(delta), nil
 }
@@ -43,24 +43,36 @@ type huber struct {
 // Params implements [rowloss.Parametric].
 func (l huber) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
 
-const (
-	// efficiency95 makes the Huber estimator of location 95 % efficient under
-	// Gaussian noise of variance 1.
-	efficiency95 = 1.345
-	// gaussianMedian is 1 over the median of |x| for a standard Gaussian x.
-	gaussianMedian = 1.482602218505602
-)
+// checkDelta refuses what is no width.
+func checkDelta(name string, delta float64) error {
+	if !(delta > 0) || math.IsInf(delta, 0) {
+		return fmt.Errorf("losses: %s: delta = %v: want a positive number: %w", name, delta, framework.ErrInvalid)
+	}
+	return nil
+}
 
-// DefaultHuberDelta chooses delta from the norms of residual rows: 1.345 times
-// their robust scale 1.4826 median(norms), the median absolute deviation of
-// the residuals from zero. For rows of one entry with Gaussian noise this scale
-// is the standard deviation; for longer rows delta stays about twice the
-// typical norm, which leaves ordinary rows in the quadratic part.
+// gaussianMedian is 1 over the median of |x| for a standard Gaussian x.
+const gaussianMedian = 1.482602218505602
+
+// widths are those at which an estimate of location is 95 % efficient under Gaussian noise of variance 1.
+var widths = map[string]float64{
+	"huber": 1.345, "huber_entries": 1.345, "tukey": 4.685, "cauchy": 2.385, "welsch": 2.985, "geman_mcclure": 3.787,
+}
+
+// HasDelta reports whether the loss of a name has a delta that [DefaultDelta] chooses.
+func HasDelta(name string) bool { return widths[name] > 0 }
+
+// DefaultDelta chooses delta of the loss of a name from the norms of residual rows: their robust scale 1.4826
+// median(norms), the median absolute deviation of the residuals from zero, times 1.345 for huber and
+// huber_entries, 4.685 for tukey, 2.385 for cauchy, 2.985 for welsch and 3.787 for geman_mcclure, with which
+// an estimate of location is 95 % efficient under Gaussian noise. For rows of one entry with Gaussian noise the
+// scale is the standard deviation; for longer rows delta of huber stays about twice the typical norm, which
+// leaves ordinary rows in the quadratic part.
 //
 // Norms that are zero or not finite are left out, as a fit through some of the
 // points says nothing about the noise of the others. Without any left delta
 // is 1.
-func DefaultHuberDelta(norms []float64) float64 {
+func DefaultDelta(name string, norms []float64) float64 {
 	var kept []float64
 	for _, t := range norms {
 		if t > 0 && !math.IsInf(t, 0) {
@@ -73,5 +85,5 @@ func DefaultHuberDelta(norms []float64) float64 {
 	slices.Sort(kept)
 	n := len(kept)
 	median := kept[(n-1)/2]/2 + kept[n/2]/2
-	return min(max(efficiency95*gaussianMedian*median, math.SmallestNonzeroFloat64), math.MaxFloat64)
+	return min(max(widths[name]*gaussianMedian*median, math.SmallestNonzeroFloat64), math.MaxFloat64)
 }

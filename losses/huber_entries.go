@@ -1,7 +1,6 @@
 package losses
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/scqm/scqm/framework"
@@ -18,8 +17,8 @@ import (
 // Source: P. J. Huber, Robust estimation of a location parameter, Annals of
 // Mathematical Statistics 35 (1964).
 func HuberEntries(delta float64) (framework.Loss, error) {
-	if !(delta > 0) || math.IsInf(delta, 0) {
-		return nil, fmt.Errorf("losses: huber_entries: delta = %v: want a positive number: %w", delta, framework.ErrInvalid)
+	if err := checkDelta("huber_entries", delta); err != nil {
+		return nil, err
 	}
 	return newHuberEntries("huber_entries", delta), nil
 }

@@ -36,31 +36,31 @@ func TestHuberPieces(t *testing.T) {
 	}
 }
 
-// TestDefaultHuberDelta checks the scale on Gaussian residuals of one entry,
+// TestDefaultDelta checks the scale on Gaussian residuals of one entry,
 // where 1.345 standard deviations are due, and what must not disturb it.
-func TestDefaultHuberDelta(t *testing.T) {
+func TestDefaultDelta(t *testing.T) {
 	norms := gauss(20001, 3)
 	for i, v := range norms {
 		norms[i] = math.Abs(v)
 	}
-	delta := losses.DefaultHuberDelta(norms)
+	delta := losses.DefaultDelta("huber", norms)
 	assert.InEpsilon(t, 1.345*3, delta, 0.02)
-	assert.Equal(t, delta, losses.DefaultHuberDelta(append([]float64{0, 0, math.NaN(), math.Inf(1)}, norms...)))
+	assert.Equal(t, delta, losses.DefaultDelta("huber", append([]float64{0, 0, math.NaN(), math.Inf(1)}, norms...)))
 
 	outliers := append([]float64{1e9, 1e9, 1e9}, norms...)
-	assert.InEpsilon(t, delta, losses.DefaultHuberDelta(outliers), 1e-3)
+	assert.InEpsilon(t, delta, losses.DefaultDelta("huber", outliers), 1e-3)
 
 	larger := make([]float64, len(norms))
 	floats.ScaleTo(larger, 8, norms)
-	assert.Equal(t, 8*delta, losses.DefaultHuberDelta(larger))
+	assert.Equal(t, 8*delta, losses.DefaultDelta("huber", larger))
 
-	assert.InEpsilon(t, 1.9941, losses.DefaultHuberDelta([]float64{2, 0.5, 1}), 1e-4)
-	assert.InEpsilon(t, 1.9941*1.5, losses.DefaultHuberDelta([]float64{2, 1}), 1e-4)
+	assert.InEpsilon(t, 1.9941, losses.DefaultDelta("huber", []float64{2, 0.5, 1}), 1e-4)
+	assert.InEpsilon(t, 1.9941*1.5, losses.DefaultDelta("huber", []float64{2, 1}), 1e-4)
 	for _, degenerate := range [][]float64{nil, {}, {0, 0}, {math.NaN()}} {
-		assert.Equal(t, 1., losses.DefaultHuberDelta(degenerate))
+		assert.Equal(t, 1., losses.DefaultDelta("huber", degenerate))
 	}
 	for _, extreme := range []float64{math.MaxFloat64, math.SmallestNonzeroFloat64} {
-		_, err := losses.Huber(losses.DefaultHuberDelta([]float64{extreme}))
+		_, err := losses.Huber(losses.DefaultDelta("huber", []float64{extreme}))
 		assert.NoError(t, err)
 	}
 }

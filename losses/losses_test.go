@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +28,25 @@ func lp(t testing.TB, p float64) framework.Loss {
 func huber(t testing.TB, delta float64) framework.Loss {
 	t.Helper()
 	l, err := losses.Huber(delta)
+	require.NoError(t, err)
+	return l
+}
+
+// redescending lists the losses that are not convex, with a width.
+func redescending(t testing.TB, delta float64) map[string]framework.Loss {
+	t.Helper()
+	list := map[string]framework.Loss{}
+	for _, name := range []string{"tukey", "cauchy", "welsch", "geman_mcclure"} {
+		l, err := losses.ByName(name, losses.Params{Delta: &delta})
+		require.NoError(t, err)
+		list[name] = l
+	}
+	return list
+}
+
+func quantile(t testing.TB, p float64) framework.Loss {
+	t.Helper()
+	l, err := losses.Quantile(p)
 	require.NoError(t, err)
 	return l
 }
@@ -109,6 +129,10 @@ func builtIn(t testing.TB, dim int) map[string]sample {
 		"by entries":  {huberEntries(t, 0.7), 2, false, true},
 		"lp 1":        {lp(t, 1), 0, true, true},
 		"lp 2":        {lp(t, 2), 2, false, true},
+		"quantile":    {quantile(t, 0.2), 0, true, false},
+	}
+	for name, l := range redescending(t, 2) {
+		list[name] = sample{l, 3, false, true}
 	}
 	if dim == 1 {
 		list["l2"] = sample{losses.L2(), 0, true, true}
@@ -124,7 +148,7 @@ func TestLossConformance(t *testing.T) {
 	for _, dim := range []int{1, 3, 50} {
 		for name, c := range builtIn(t, dim) {
 			t.Run(fmt.Sprintf("%s/%d", name, dim), func(t *testing.T) {
-				report := frameworktest.CheckLoss(c.loss, frameworktest.LossOptions{Dim: dim, Seed: 1})
+				report := frameworktest.CheckLoss(c.loss, frameworktest.LossOptions{Dim: dim, Seed: 1, NonConvex: redescends(c.loss)})
 				require.NoError(t, report.Err())
 				assertSlopes(t, report, c.order)
 				_, smoother := c.loss.(framework.Smoother)
@@ -134,6 +158,10 @@ func TestLossConformance(t *testing.T) {
 			})
 		}
 	}
+}
+
+func redescends(l framework.Loss) bool {
+	return slices.Contains([]string{"tukey", "cauchy", "welsch", "geman_mcclure"}, l.Name())
 }
 
 // assertSlopes checks the measured slopes of a loss with the order given in
@@ -168,7 +196,8 @@ func TestLossConformanceOfSmoothed(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%d/%g", name, dim, eps), func(t *testing.T) {
 					frameworktest.TestLoss(t, l, frameworktest.LossOptions{Dim: dim, Seed: 2})
 					assert.Implements(t, (*framework.SecondOrder)(nil), l)
-					assert.Implements(t, (*framework.Majorizer)(nil), l)
+					_, majorizer := l.(framework.Majorizer)
+					assert.Equal(t, c.bounded, majorizer, "majorizer")
 					assert.NotImplements(t, (*framework.Smoother)(nil), l)
 				})
 			}
@@ -180,7 +209,7 @@ func TestLossConformanceAtOtherScales(t *testing.T) {
 	for name, c := range builtIn(t, 4) {
 		for _, scale := range []float64{1e-6, 1e6} {
 			t.Run(fmt.Sprintf("%s/%g", name, scale), func(t *testing.T) {
-				frameworktest.TestLoss(t, c.loss, frameworktest.LossOptions{Dim: 4, Seed: 3, Scale: scale})
+				frameworktest.TestLoss(t, c.loss, frameworktest.LossOptions{Dim: 4, Seed: 3, Scale: scale, NonConvex: redescends(c.loss)})
 			})
 		}
 	}
@@ -194,7 +223,9 @@ func TestLossStructures(t *testing.T) {
 	want := map[string]rowloss.Structure{
 		"l1": rowloss.StructureSeparable, "l2": rowloss.StructureRadial, "squared_l2": rowloss.StructureRadial,
 		"lp": rowloss.StructureSeparable, "mahalanobis": rowloss.StructureQuadratic, "huber": rowloss.StructureRadial,
-		"huber_entries": rowloss.StructureSeparable,
+		"huber_entries": rowloss.StructureSeparable, "quantile": rowloss.StructureSeparable,
+		"tukey": rowloss.StructureRadial, "cauchy": rowloss.StructureRadial,
+		"welsch": rowloss.StructureRadial, "geman_mcclure": rowloss.StructureRadial,
 	}
 	for _, c := range builtIn(t, 3) {
 		assert.Equal(t, want[c.loss.Name()], rowloss.StructureOf(c.loss), c.loss.Name())

@@ -14,8 +14,8 @@ import (
 // Params are the parameters of a loss as users give them. The zero value gives
 // none.
 type Params struct {
-	// P is the power of lp, Delta the length at which huber turns linear, in
-	// the unit of the residuals.
+	// P is the power of lp, or the part of the data below the fit of quantile; Delta
+	// is the width of huber and its like, in the unit of the residuals.
 	P, Delta *float64
 	// Precision is the matrix of mahalanobis.
 	Precision mat.Matrix
@@ -94,8 +94,24 @@ var (
 			"sum_k r_k^2/2 where |r_k| <= delta, else delta |r_k| - delta^2/2", "Gaussian in the middle, Laplace in the tails, independent",
 			[]Parameter{{Name: "delta", Meaning: "size of an entry at which the loss turns linear, above 0"}}},
 			func(p Params) (framework.Loss, error) { return HuberEntries(*p.Delta) }},
+		widthEntry("tukey", "many gross outliers among whole samples, without weight from delta on",
+			"delta^2/6 (1 - (1 - |r|^2/delta^2)^3) where |r| <= delta, else delta^2/6", Tukey),
+		widthEntry("cauchy", "heavy tails, or the width uncertain", "delta^2/2 log(1 + |r|^2/delta^2)", Cauchy),
+		widthEntry("welsch", "many gross outliers among whole samples", "delta^2/2 (1 - exp(-|r|^2/delta^2))", Welsch),
+		widthEntry("geman_mcclure", "many gross outliers among whole samples, with tails",
+			"|r|^2/2 / (1 + |r|^2/delta^2)", GemanMcClure),
+		{Description{"quantile", "a sheet with the part p of the data below it", "sum_k (1-p) r_k where r_k >= 0, else -p r_k",
+			"asymmetric Laplace", []Parameter{{Name: "p", Meaning: "part of the data below, between 0 and 1"}}},
+			func(p Params) (framework.Loss, error) { return Quantile(*p.P) }},
 	}
 )
+
+// widthEntry describes a loss that redescends.
+func widthEntry(name, summary, formula string, make func(delta float64) (framework.Loss, error)) entry {
+	return entry{Description{name, summary, formula, "Gaussian in the middle, with gross outliers",
+		[]Parameter{{Name: "delta", Meaning: "norm about which rows count as outlying, above 0"}}},
+		func(p Params) (framework.Loss, error) { return make(*p.Delta) }}
+}
 
 // Register adds a loss under a name of its own. Construct is called with the
 // parameters that the description lists, the required ones among them set.

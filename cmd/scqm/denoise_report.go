@@ -35,7 +35,7 @@ func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error
 	}
 	if f.loss.NeedsDelta() {
 		s.LossFor = func(distances []float64) (framework.Loss, error) {
-			return f.loss.WithDelta(losses.DefaultHuberDelta(distances))
+			return f.loss.WithDelta(losses.DefaultDelta(f.loss.Name, distances))
 		}
 		return nil
 	}

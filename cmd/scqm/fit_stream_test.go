@@ -51,7 +51,7 @@ func TestStreamedFitChoosesTheSameDelta(t *testing.T) {
 	m := bowl(40000, 8)
 	data := p.matrix("data.npy", m)
 	for _, loss := range []string{"huber", "huber_entries"} {
-		want, err := scqm.HuberDeltaFrom(t.Context(), &scqm.LocalEngine{Source: cli.RowsOf(m)}, scqm.Config{Latent: 1}, loss == "huber_entries")
+		want, err := scqm.DefaultDeltaFrom(t.Context(), &scqm.LocalEngine{Source: cli.RowsOf(m)}, scqm.Config{Latent: 1}, loss)
 		require.NoError(t, err)
 		for _, args := range [][]string{{"--solver", "streaming"}, {"--memory", "9M"}} {
 			program := start(t, nil, append([]string{"fit", data, "--loss", loss, "-o", p.path("model.npz"), "--max-iter", "1", "--threads", "1", "-d", "1"}, args...)...)

@@ -148,7 +148,7 @@ func TestFitChoosesTheDeltaOfHuber(t *testing.T) {
 		args []string
 		want float64
 	}{
-		{nil, losses.DefaultHuberDelta(norms)},
+		{nil, losses.DefaultDelta("huber", norms)},
 		{[]string{"--delta", "0.25"}, 0.25},
 	} {
 		report := fitJSON(t, append(c.args, data, "--loss", "huber", "-o", p.path("model.npz"))...)

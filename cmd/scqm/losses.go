@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
-	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -38,7 +37,7 @@ func lossEntries() []lossEntry {
 	for _, d := range losses.Describe() {
 		e := lossEntry{Name: d.Name, Formula: d.Formula, Parameters: []lossParameter{}, Noise: d.Noise, Summary: d.Summary}
 		for _, p := range d.Parameters {
-			e.Parameters = append(e.Parameters, lossParameter{p.Name, p.Meaning, p.Optional || options.HasDelta(d.Name)})
+			e.Parameters = append(e.Parameters, lossParameter{p.Name, p.Meaning, p.Optional || losses.HasDelta(d.Name)})
 		}
 		list = append(list, e)
 	}

@@ -161,7 +161,7 @@ func (f *meanFlags) chooseLoss(ctx context.Context, x scqm.Data) (framework.Loss
 	if !f.loss.NeedsDelta() {
 		return f.loss.MakeFor(ctx, x, scqm.Config{Latent: 1})
 	}
-	return mean.Huber(ctx, x, f.threads)
+	return mean.DefaultLoss(ctx, f.loss.Name, x, f.threads)
 }
 
 func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags) error {

@@ -119,7 +119,7 @@ func defaultLoss(name string, x scqm.Data) (framework.Loss, error) {
 		if err != nil {
 			return nil, err
 		}
-		params.Delta = new(losses.DefaultHuberDelta(norms))
+		params.Delta = new(losses.DefaultDelta("huber", norms))
 	}
 	return losses.ByName(name, params)
 }

@@ -100,7 +100,7 @@ func TestLossForRows(t *testing.T) {
 		}
 		m, err := ByName("scqm", Settings{Latent: 2, LossFor: func(distances []float64) (framework.Loss, error) {
 			require.Len(t, distances, 100)
-			return losses.Huber(losses.DefaultHuberDelta(distances))
+			return losses.Huber(losses.DefaultDelta("huber", distances))
 		}})
 		require.NoError(t, err)
 		d, err := Fit(context.Background(), m, x, Options{})

@@ -19,9 +19,9 @@ func (m *Mean) Distances(x rows.Data) []float64 {
 	return d
 }
 
-// Huber returns the Huber loss for rows: its delta is chosen by
-// losses.DefaultHuberDelta from their distances from the geometric median.
-func Huber(ctx context.Context, x rows.Data, threads int) (framework.Loss, error) {
+// DefaultLoss returns the loss of a name for rows: its delta is chosen by
+// [losses.DefaultDelta] from their distances from the geometric median.
+func DefaultLoss(ctx context.Context, name string, x rows.Data, threads int) (framework.Loss, error) {
 	m, err := Of(ctx, x, Config{Loss: losses.L2(), Threads: threads})
 	if err != nil {
 		return nil, err
@@ -29,5 +29,5 @@ func Huber(ctx context.Context, x rows.Data, threads int) (framework.Loss, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return losses.Huber(losses.DefaultHuberDelta(m.Distances(x)))
+	return losses.ByName(name, losses.Params{Delta: new(losses.DefaultDelta(name, m.Distances(x)))})
 }

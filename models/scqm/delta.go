@@ -3,44 +3,80 @@ package scqm
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
 )
 
-// HuberDelta chooses delta of the loss huber or, by entries, of huber_entries, for [Learn] with these settings,
-// whose Loss is ignored: as [HuberDeltaFrom] where they sum over blocks, so that rows make the same model in
-// memory and in a file, and where rows have weights or repeat, so that one of weight 2 counts as two; else by
-// [losses.DefaultHuberDelta] from [ResidualNorms].
-func HuberDelta(ctx context.Context, x Data, c Config, entries bool) (float64, error) {
-	trial := losses.Huber
-	if entries {
-		trial = losses.HuberEntries
-	}
+const huberEntries = "huber_entries"
+
+// DefaultDelta chooses delta of the loss of a name for [Learn] with these settings, whose Loss is ignored. Of
+// losses that redescend (see [losses.Tukey]) it is that of [losses.DefaultDelta] from the residuals of the fit by
+// l2, if rows are not fitted by sums over blocks. Else it is that of [DefaultDeltaFrom] where they are, so that
+// rows make the same model in memory and in a file, and where rows have weights or repeat, so that one of weight 2
+// counts as two, and otherwise that of [losses.DefaultDelta] from [ResidualNorms].
+func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	var err error
-	if c.Loss, err = trial(1); err != nil {
+	if c.Loss, err = losses.ByName(name, losses.Params{Delta: new(1.0)}); err != nil {
 		return 0, err
 	}
+	if redescends(c.Loss, huge) && !sumsBlocks(c.Solver) {
+		return deltaByL2(ctx, x, c, name)
+	}
+	entries := name == huberEntries
 	if !x.Missing && x.N*x.D > 0 && (sumsBlocks(c.Solver) || c.streams(x) || x.Weights != nil || rows.Repeats(x)) {
-		return HuberDeltaFrom(ctx, &LocalEngine{Source: x, Threads: c.Threads}, c, entries)
+		return DefaultDeltaFrom(ctx, &LocalEngine{Source: x, Threads: c.Threads}, c, name)
 	}
 	x.Missing = x.Missing || entries // whose sizes are wanted
 	norms, err := ResidualNorms(x, c.Latent)
 	if err != nil {
 		return 0, err
 	}
-	return losses.DefaultHuberDelta(norms), nil
+	return losses.DefaultDelta(name, norms), nil
 }
 
-// HuberDeltaFrom chooses delta of the loss huber or, by entries, of huber_entries, for
-// [LearnFrom] with these settings: as [losses.DefaultHuberDelta] does from
+// deltaByL2 chooses delta from the residuals of the fit by l2.
+func deltaByL2(ctx context.Context, x Data, c Config, name string) (float64, error) {
+	if c.IgnoreMissing {
+		_, err := losses.ByEntry(c.Loss)
+		return 0, fmt.Errorf("scqm: %w: %w", err, ErrInput)
+	}
+	c.Loss, c.Options.Checkpoint = losses.L2(), nil
+	fit, err := Learn(ctx, x, c)
+	if err != nil {
+		return 0, err
+	}
+	near, err := fit.Model.Reconstruct(ctx, fit.Model.Tau, c.Threads)
+	if err != nil {
+		return 0, err
+	}
+	var norms, weights []float64
+	for i := range x.N {
+		if v := floats.Distance(near[i*x.D:(i+1)*x.D], x.Row(i), 2); v > 0 && x.Weight(i) > 0 {
+			norms, weights = append(norms, v), append(weights, x.Weight(i))
+		}
+	}
+	if norms == nil {
+		return losses.DefaultDelta(name, nil), nil
+	}
+	stat.SortWeighted(norms, weights)
+	return losses.DefaultDelta(name, []float64{stat.Quantile(0.5, stat.Empirical, norms, weights)}), nil
+}
+
+// DefaultDeltaFrom chooses delta of the loss of a name for
+// [LearnFrom] with these settings: as [losses.DefaultDelta] does from
 // [ResidualNorms], but by a histogram, to .8 %: from the median distance of the rows
 // from the best flat sheet, or the median size of its entries. It takes two reads, six
 // for more than 1024 columns, and with [solvers.Stochastic] reads of the sample of its
 // start. It needs no loss of the engine.
-func HuberDeltaFrom(ctx context.Context, e Engine, c Config, entries bool) (float64, error) {
+func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (float64, error) {
 	n, D := e.Shape()
 	if n < 1 || c.Latent < 1 || c.Latent > D {
 		return 0, fmt.Errorf("scqm: latent dimension %d does not fit %d rows of length %d; want 1 to %d: %w", c.Latent, n, D, D, ErrInput)
@@ -49,9 +85,48 @@ func HuberDeltaFrom(ctx context.Context, e Engine, c Config, entries bool) (floa
 	if _, ok := c.Solver.(solvers.Stochastic); ok {
 		p.Draw(c.Seed)
 	}
-	middle, err := p.MedianResidual(entries)
+	middle, err := p.MedianResidual(name == huberEntries)
 	if err != nil {
 		return 0, err
 	}
-	return losses.DefaultHuberDelta([]float64{middle}), nil
+	return losses.DefaultDelta(name, []float64{middle}), nil
+}
+
+const (
+	// huge is an extent of rows beyond any width.
+	huge = 1e100
+	// slowGrowth is the factor by which the loss of a residual of twice the length is larger, at most, where it
+	// redescends; for the norm it is 2.
+	slowGrowth = 1.9
+)
+
+// redescends reports whether a loss grows less than the norm for rows as far apart as the extent. It then has
+// minima for the rows of every sheet that is there, and a fit starts at that by l2.
+func redescends(l framework.Loss, extent float64) bool {
+	radial, ok := l.(framework.Radial)
+	if !ok {
+		return false
+	}
+	rho := make([]float64, 2)
+	radial.Rho(rho, nil, nil, []float64{extent * extent, 4 * extent * extent})
+	return rho[1] < slowGrowth*rho[0]
+}
+
+// startByL2 makes the fit by l2 the first start, where the loss redescends.
+func (r *request) startByL2(ctx context.Context, s *starts, published bool) error {
+	if published || !redescends(r.config.Loss, rows.MaxNorm(r.data.X)) {
+		return nil
+	}
+	c := *r.config
+	c.Loss, c.Solver, c.Options.Observers, c.Options.Checkpoint = losses.L2(), nil, nil, nil
+	by := *r
+	by.loss, by.config, by.notes = c.Loss, &c, slices.Clip(r.notes)
+	fit, err := by.fit(ctx)
+	if fit == nil {
+		return err
+	}
+	if s.settled = fit.Run.Point; s.enough > 0 {
+		s.count = 1
+	}
+	return nil
 }

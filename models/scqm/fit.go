@@ -129,6 +129,9 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if err := p.settlePrior(ctx, starts, solver, limits); err != nil {
 		return nil, fitError(p.attribute(err, starts, nil), true)
 	}
+	if err := r.startByL2(ctx, starts, p.published); err != nil {
+		return nil, err
+	}
 	run, note, failure := p.minimizeAll(ctx, starts, solver, limits)
 	failure = p.attribute(failure, starts, run)
 	if note != "" {

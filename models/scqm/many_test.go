@@ -99,7 +99,7 @@ func TestFitManyWithLossesOfTheirOwn(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return losses.Huber(losses.DefaultHuberDelta(norms))
+		return losses.Huber(losses.DefaultDelta("huber", norms))
 	}}
 	require.NoError(t, many.Each(context.Background(), sets, func(i int, fit *Fit) error {
 		c := many.Config

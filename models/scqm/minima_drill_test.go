@@ -90,7 +90,7 @@ func (s minimaCase) newLoss(rng *rand.Rand) (framework.Loss, error) {
 		if err != nil {
 			return nil, err
 		}
-		return losses.Huber(losses.DefaultHuberDelta(norms))
+		return losses.Huber(losses.DefaultDelta("huber", norms))
 	case "mahalanobis":
 		a, m := mat.NewDense(s.x.D, s.x.D, nil), mat.NewSymDense(s.x.D, nil)
 		a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)

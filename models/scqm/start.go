@@ -46,7 +46,7 @@ type starts struct {
 	// follow. enough is how many are to run to the end, unless the best folds; 0 for no such number.
 	given  [][]float64
 	enough int
-	// settled is start 0 where entries are missing, see settlePrior; nil before.
+	// settled is start 0 where entries are missing, see settlePrior, or the loss redescends; nil before.
 	settled framework.Point
 }
 

@@ -268,49 +268,49 @@ func TestStreamRefuses(t *testing.T) {
 }
 
 // Delta is that of all rows in memory, to the width of a bin.
-func TestHuberDeltaFrom(t *testing.T) {
+func TestDefaultDeltaFrom(t *testing.T) {
 	x := bentRows(3, 3000, 4)
 	norms, err := ResidualNorms(x, 2)
 	require.NoError(t, err)
-	got, err := HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 2}, false)
+	got, err := DefaultDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 2}, "huber")
 	require.NoError(t, err)
-	assert.InEpsilon(t, losses.DefaultHuberDelta(norms), got, 0.01)
+	assert.InEpsilon(t, losses.DefaultDelta("huber", norms), got, 0.01)
 	x.Missing = true
 	sizes, err := ResidualNorms(x, 2)
 	require.NoError(t, err)
 	x.Missing = false
-	got, err = HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 2}, true)
+	got, err = DefaultDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 2}, "huber_entries")
 	require.NoError(t, err)
-	assert.InEpsilon(t, losses.DefaultHuberDelta(sizes), got, 0.01)
-	_, err = HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 9}, false)
+	assert.InEpsilon(t, losses.DefaultDelta("huber", sizes), got, 0.01)
+	_, err = DefaultDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 9}, "huber")
 	require.ErrorIs(t, err, ErrInput)
 }
 
 // Rows in memory have the delta of rows in a file wherever they are fitted by sums over
 // blocks, and the exact one elsewhere.
-func TestHuberDeltaDoesNotDependOnMemory(t *testing.T) {
+func TestDefaultDeltaDoesNotDependOnMemory(t *testing.T) {
 	x := bentRows(3, 20000, 5)
-	for _, entries := range []bool{false, true} {
+	for _, name := range []string{"huber", "huber_entries"} {
 		for _, solver := range []framework.Solver{solvers.Streaming{}, solvers.Stochastic{}} {
 			c := Config{Latent: 2, Solver: solver, Seed: 3}
-			want, err := HuberDeltaFrom(t.Context(), &LocalEngine{Source: x}, c, entries)
+			want, err := DefaultDeltaFrom(t.Context(), &LocalEngine{Source: x}, c, name)
 			require.NoError(t, err)
-			got, err := HuberDelta(t.Context(), x, c, entries)
+			got, err := DefaultDelta(t.Context(), x, c, name)
 			require.NoError(t, err)
-			assert.Equal(t, want, got, "%s, %v", solver.Name(), entries)
+			assert.Equal(t, want, got, "%s, %s", solver.Name(), name)
 		}
 		whole := x
-		whole.Missing = entries
+		whole.Missing = name == "huber_entries"
 		norms, err := ResidualNorms(whole, 2)
 		require.NoError(t, err)
-		got, err := HuberDelta(t.Context(), x, Config{Latent: 2}, entries)
+		got, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, name)
 		require.NoError(t, err)
-		assert.Equal(t, losses.DefaultHuberDelta(norms), got)
+		assert.Equal(t, losses.DefaultDelta("huber", norms), got)
 	}
 }
 
 // A row of weight 2 counts as two, and one of weight 0 as none, in memory and in sums over blocks.
-func TestHuberDeltaWeighsRows(t *testing.T) {
+func TestDefaultDeltaWeighsRows(t *testing.T) {
 	x := bentRows(3, 600, 4)
 	x.Weights = make([]float64, x.N)
 	repeated := Data{D: x.D}
@@ -321,14 +321,14 @@ func TestHuberDeltaWeighsRows(t *testing.T) {
 			repeated.X = append(repeated.X, x.Row(i)...)
 		}
 	}
-	for _, entries := range []bool{false, true} {
+	for _, name := range []string{"huber", "huber_entries"} {
 		for _, solver := range []framework.Solver{nil, solvers.Streaming{}} {
 			c := Config{Latent: 2, Solver: solver}
-			want, err := HuberDelta(t.Context(), repeated, c, entries)
+			want, err := DefaultDelta(t.Context(), repeated, c, name)
 			require.NoError(t, err)
-			got, err := HuberDelta(t.Context(), x, c, entries)
+			got, err := DefaultDelta(t.Context(), x, c, name)
 			require.NoError(t, err)
-			assert.InEpsilon(t, want, got, 1e-9, "%v, %v", solver, entries)
+			assert.InEpsilon(t, want, got, 1e-9, "%v, %s", solver, name)
 		}
 	}
 }

@@ -17,15 +17,11 @@ import (
 )
 
 const (
-	huber        = "huber"
+	// huberEntries is the loss whose width is a size of entries.
 	huberEntries = "huber_entries"
 	// mahalanobis is the loss whose parameter comes from a file.
 	mahalanobis = "mahalanobis"
 )
-
-// HasDelta reports whether a loss has a parameter with a default that depends on the
-// data.
-func HasDelta(name string) bool { return name == huber || name == huberEntries }
 
 // Loss holds the flags that choose a loss and its parameters.
 type Loss struct {
@@ -43,8 +39,8 @@ type Loss struct {
 func (f *Loss) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Name, "loss", "l2", "loss of a residual, by `NAME`; scqm losses lists them")
-	flags.Var(cli.Positive(&f.p), "p", "power of the loss lp, at least 1")
-	flags.Var(cli.Positive(&f.delta), "delta", "norm at which the loss huber turns linear, and size of an entry where huber_entries does (default 1.345 times a robust scale of the residuals)")
+	flags.Var(cli.Positive(&f.p), "p", "power of the loss lp, at least 1, or part of the data below the fit, of the loss quantile")
+	flags.Var(cli.Positive(&f.delta), "delta", "norm at which the loss huber turns linear or about which tukey, cauchy, welsch and geman_mcclure leave rows out, and size of an entry where huber_entries turns linear (default: a robust scale of the residuals times the width of 95 % efficiency)")
 	flags.Var(cli.Name(&f.precision, "FILE"), "precision", "file with the D x D matrix of the loss mahalanobis")
 	f.plugin.AddTo(cmd, "loss that is computed by a plugin, by name or path; scqm plugin list lists those found")
 	f.plugin.AddParamsTo(cmd)
@@ -78,7 +74,7 @@ func (f *Loss) Check(cmd *cobra.Command) error {
 		f.params.Precision = dense.Owned{Dense: mat.NewDense(m.Rows, m.Cols, m.Data)}
 	}
 	trial := f.params
-	if HasDelta(f.Name) {
+	if losses.HasDelta(f.Name) {
 		trial.Delta = cmp.Or(trial.Delta, new(1.0))
 	}
 	loss, err := f.lossFor(trial)
@@ -101,20 +97,20 @@ func (f *Loss) Make() (framework.Loss, error) {
 
 // MakeFor makes the loss for a fit of rows in memory.
 func (f *Loss) MakeFor(ctx context.Context, x scqm.Data, c scqm.Config) (framework.Loss, error) {
-	return f.makeBy(ctx, func(entries bool) (float64, error) { return scqm.HuberDelta(ctx, x, c, entries) })
+	return f.makeBy(ctx, func() (float64, error) { return scqm.DefaultDelta(ctx, x, c, f.Name) })
 }
 
 // MakeFrom makes the loss for a fit of the rows that an engine reads.
 func (f *Loss) MakeFrom(ctx context.Context, e scqm.Engine, c scqm.Config) (framework.Loss, error) {
-	return f.makeBy(ctx, func(entries bool) (float64, error) { return scqm.HuberDeltaFrom(ctx, e, c, entries) })
+	return f.makeBy(ctx, func() (float64, error) { return scqm.DefaultDeltaFrom(ctx, e, c, f.Name) })
 }
 
 // makeBy makes the loss, with the delta that is chosen where it is left to the data.
-func (f *Loss) makeBy(ctx context.Context, choose func(entries bool) (float64, error)) (framework.Loss, error) {
+func (f *Loss) makeBy(ctx context.Context, choose func() (float64, error)) (framework.Loss, error) {
 	if !f.asksData() {
 		return f.Make()
 	}
-	delta, err := cli.Await(ctx, func() (float64, error) { return choose(f.Name == huberEntries) })
+	delta, err := cli.Await(ctx, choose)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +121,14 @@ func (f *Loss) makeBy(ctx context.Context, choose func(entries bool) (float64, e
 func (f *Loss) BuiltIn() bool { return f.plugin.Name == "" }
 
 // asksData reports that a parameter of the loss is left to the data.
-func (f *Loss) asksData() bool { return HasDelta(f.Name) && f.params.Delta == nil && f.BuiltIn() }
+func (f *Loss) asksData() bool {
+	return losses.HasDelta(f.Name) && f.params.Delta == nil && f.BuiltIn()
+}
 
-// NeedsDelta reports that the loss is huber and the norm at which it turns linear is
-// left to the data.
-func (f *Loss) NeedsDelta() bool { return f.Name == huber && f.params.Delta == nil && f.BuiltIn() }
+// NeedsDelta reports that the width of a loss of the norm is left to the data.
+func (f *Loss) NeedsDelta() bool { return f.asksData() && f.Name != huberEntries }
 
-// WithDelta makes the loss huber with a delta chosen by the data.
+// WithDelta makes the loss with a delta chosen by the data.
 func (f *Loss) WithDelta(delta float64) (framework.Loss, error) {
 	params := f.params
 	params.Delta = &delta

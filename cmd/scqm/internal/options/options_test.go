@@ -66,7 +66,7 @@ func TestLoss(t *testing.T) {
 		assert.True(t, f.BuiltIn())
 		assert.Equal(t, c.needs, f.NeedsDelta(), c.args)
 	}
-	f := Loss{Name: huber}
+	f := Loss{Name: "huber"}
 	loss, err := f.WithDelta(2)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]float64{"delta": 2}, loss.(rowloss.Parametric).Params())
