@@ -175,7 +175,7 @@ func TestInfluenceOfRowThatIsFollowed(t *testing.T) {
 // the influence.
 func TestInfluenceIsDerivativeWithRespectToWeights(t *testing.T) {
 	const step = 1e-3
-	for _, name := range []string{"squared_l2", "huber", "lp 3", "mahalanobis", "l2", "black box"} {
+	for _, name := range []string{"squared_l2", "huber", "tukey", "welsch", "lp 3", "mahalanobis", "l2", "black box"} {
 		loss := framework.Loss(blackBox{Loss: losses.SquaredL2()})
 		if name != "black box" {
 			loss = named(t, name, 6)

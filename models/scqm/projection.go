@@ -62,7 +62,8 @@ type RowProjection struct {
 //	|f(tau + t) - x|^2 >= |r|^2 + |t|^2 (1 - 2 A0 |r|),
 //
 // so that the projection is the nearest point of the whole sheet, and the only
-// one.
+// one. Under losses that redescend it is certified as that; their second
+// derivatives need not be positive there.
 //
 // Parts are looked for from several starts, among which for d = 1 and functions
 // of the norm all of them are.

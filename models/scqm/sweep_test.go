@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,7 +45,7 @@ func begin(t testing.TB, x Data, loss framework.Loss, d, s, threads int) (*Probl
 func TestOnlyConcaveRadialAndQuadraticLossesSweep(t *testing.T) {
 	for _, name := range allLosses {
 		p, _ := smallProblem(t, named(t, name, 6), 2, 3, false)
-		want := name == "l2" || name == "squared_l2" || name == "huber" || name == "mahalanobis"
+		want := slices.Contains([]string{"l2", "squared_l2", "huber", "mahalanobis", "welsch"}, name)
 		assert.Equal(t, want, len(p.OuterBlocks()) > 0, name)
 	}
 	p, _ := smallProblem(t, blackBox{Loss: losses.L2()}, 2, 3, false)

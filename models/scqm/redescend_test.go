@@ -1,0 +1,107 @@
+package scqm
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/losses"
+)
+
+// twoSheets are rows near a saddle, three of ten near another half a unit above, and the points of the first.
+func twoSheets(seed uint64, n int) (x, truth Data) {
+	rng := rand.New(rand.NewPCG(seed, 77))
+	x, truth = Data{N: n, D: 3, X: make([]float64, n*3)}, Data{N: n, D: 3, X: make([]float64, n*3)}
+	for i := range n {
+		a, b := 2*rng.Float64()-1, 2*rng.Float64()-1
+		copy(truth.Row(i), []float64{a, b, a*a - b*b/2})
+		for k, v := range truth.Row(i) {
+			x.Row(i)[k] = v + 0.05*rng.NormFloat64()
+		}
+		if i%10 < 3 {
+			x.Row(i)[2] += 0.5
+		}
+	}
+	return x, truth
+}
+
+// offTruth is the mean distance of points of the true sheet from that of a model.
+func offTruth(t *testing.T, m *Model, truth Data) float64 {
+	t.Helper()
+	near, err := m.Project(t.Context(), truth, 0)
+	require.NoError(t, err)
+	var sum float64
+	for i := range truth.N {
+		sum += floats.Distance(near[i*3:(i+1)*3], truth.Row(i), 2)
+	}
+	return sum / float64(truth.N)
+}
+
+// With a third of the rows near another sheet, losses that redescend find the one of most rows, if their width is
+// below the distance of the two; the default, from residuals that those rows widen, is about it.
+func TestRedescendingLossesLeaveASecondSheet(t *testing.T) {
+	x, truth := twoSheets(1, 500)
+	known := map[string]float64{}
+	for _, l := range []framework.Loss{losses.L2(), named(t, "huber", 3)} {
+		known[l.Name()] = offTruth(t, learn(t, x, Config{Latent: 2, Loss: l}).Model, truth)
+	}
+	for _, name := range []string{"tukey", "cauchy", "welsch", "geman_mcclure"} {
+		delta, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, name)
+		require.NoError(t, err)
+		l, err := losses.ByName(name, losses.Params{Delta: new(delta / 4)})
+		require.NoError(t, err)
+		fit := learn(t, x, Config{Latent: 2, Loss: l})
+		off := offTruth(t, fit.Model, truth)
+		t.Logf("%s, delta = %.3f: %.4f off; others %v", name, delta/4, off, known)
+		assert.Equal(t, "converged", fit.Model.Meta.Status, name)
+		assert.Less(t, off, 0.7*known["l2"], name)
+		assert.Less(t, off, 0.4*known["huber"], name)
+		far, err := fit.Model.ProjectAll(t.Context(), x, 0)
+		require.NoError(t, err)
+		byDistance := *fit.Model
+		byDistance.Loss = losses.SquaredL2()
+		near, err := byDistance.ProjectAll(t.Context(), x, 0)
+		require.NoError(t, err)
+		assert.InDeltaSlice(t, near.X, far.X, 1e-6, "rows without weight have the nearest point too")
+		assert.True(t, far.Rows[0].Certified)
+		influence, err := fit.Model.Influence(t.Context(), x, 0)
+		require.NoError(t, err)
+		if name == "tukey" {
+			assert.Zero(t, influence.Rows[0].Move, "a row beyond the width")
+		}
+		var refits []RowInfluence
+		refits, err = fit.Model.LeaveOut(t.Context(), x, []int{5, 15}, 0)
+		require.NoError(t, err)
+		for k, i := range []int{5, 15} {
+			assert.InEpsilon(t, refits[k].Move, influence.Rows[i].Move, 0.2, "%s, row %d", name, i)
+		}
+	}
+}
+
+// The width is that of the residuals of the fit by l2, with rows by their weights; in streams that of a flat sheet.
+func TestDefaultDeltaOfRedescendingLosses(t *testing.T) {
+	x, _ := twoSheets(2, 200)
+	fit := learn(t, x, Config{Latent: 2, Loss: losses.L2()})
+	near, err := fit.Model.Reconstruct(t.Context(), fit.Model.Tau, 1)
+	require.NoError(t, err)
+	var norms []float64
+	for i := range x.N {
+		norms = append(norms, floats.Distance(near[i*3:(i+1)*3], x.Row(i), 2))
+	}
+	got, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, "welsch")
+	require.NoError(t, err)
+	assert.InEpsilon(t, losses.DefaultDelta("welsch", norms), got, 0.05)
+	x.Weights = make([]float64, x.N)
+	for i := range x.Weights {
+		x.Weights[i] = 3
+	}
+	heavy, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, "welsch")
+	require.NoError(t, err)
+	assert.InEpsilon(t, got, heavy, 1e-6)
+	_, err = DefaultDelta(t.Context(), x, Config{Latent: 2, IgnoreMissing: true}, "tukey")
+	assert.ErrorContains(t, err, "loss tukey is no sum over entries")
+}
