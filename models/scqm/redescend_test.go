@@ -105,3 +105,27 @@ func TestDefaultDeltaOfRedescendingLosses(t *testing.T) {
 	_, err = DefaultDelta(t.Context(), x, Config{Latent: 2, IgnoreMissing: true}, "tukey")
 	assert.ErrorContains(t, err, "loss tukey is no sum over entries")
 }
+
+// The quantile 1/2 is half of l1, minimum and verdict; of others the part below is about p.
+func TestQuantileSheets(t *testing.T) {
+	x, _ := twoSheets(3, 200)
+	half, err := losses.Quantile(0.5)
+	require.NoError(t, err)
+	absolute := learn(t, x, Config{Latent: 2, Loss: losses.L1()}).Model.Meta
+	median := learn(t, x, Config{Latent: 2, Loss: half}).Model.Meta
+	assert.Equal(t, []string{"converged", "converged"}, []string{absolute.Status, median.Status})
+	assert.InEpsilon(t, absolute.Objective, 2*median.Objective, 1e-6)
+	high, err := losses.Quantile(0.9)
+	require.NoError(t, err)
+	fit := learn(t, x, Config{Latent: 1, Loss: high})
+	assert.Equal(t, "converged", fit.Model.Meta.Status)
+	near, err := fit.Model.Reconstruct(t.Context(), fit.Model.Tau, 1)
+	require.NoError(t, err)
+	below := 0.
+	for k, v := range near {
+		if v >= x.X[k] {
+			below++
+		}
+	}
+	assert.InDelta(t, 0.9, below/float64(len(near)), 0.08)
+}

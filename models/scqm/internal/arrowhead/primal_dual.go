@@ -32,6 +32,7 @@ type primalDual struct {
 	curve   []float64 // D: diagonal of H there, of a separable loss
 	hess    []float64 // D x D: H in the frame, of a radial one
 	inverse float64   // 1/theta of a radial one
+	ends    [2]float64
 
 	// Of ShortenInner.
 	here, there []float64 // D: residuals
@@ -200,15 +201,21 @@ func (pd *primalDual) separable(a *Hessian, e, dual []float64, eps float64) floa
 }
 
 // entries replaces the residual in row by the gradient of the smoothed loss, writes curve and returns the
-// smoothed loss.
+// smoothed loss. That of a support function is half (theta - eps) + center r, plus what makes its least value 0,
+// with the middle and half of the length of the interval of its gradients.
 func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) (value float64) {
 	powers, ok := loss.(rowloss.PowerSum)
 	if !ok {
+		pd.ends = [2]float64{math.Inf(-1), math.Inf(1)}
+		loss.(rowloss.SupportFunction).ProjectDual(pd.ends[:], 1)
+		half, center := (pd.ends[1]-pd.ends[0])/2, (pd.ends[1]+pd.ends[0])/2
+		shift := eps * (half - math.Sqrt(-pd.ends[0]*pd.ends[1]))
 		for k, r := range pd.row {
 			theta := math.Hypot(r, eps)
-			value += r / (theta + eps) * r
-			pd.row[k] = r / theta
-			pd.curve[k] = max(0, 1-dual[k]*pd.row[k]) / theta
+			value += half*(r/(theta+eps)*r) + center*r + shift
+			slope := r / theta
+			pd.row[k] = half*slope + center
+			pd.curve[k] = max(0, half-(dual[k]-center)*slope) / theta
 		}
 		return value
 	}

@@ -28,8 +28,13 @@ func HasAbsoluteDescent(f *sheet.Sheet, loss framework.Loss) bool {
 // every entry.
 func sumOfAbsolutes(loss framework.Loss) bool {
 	_, sum := loss.(framework.Separable)
-	_, norm := loss.(rowloss.SupportFunction)
-	return sum && norm
+	ball, norm := loss.(rowloss.SupportFunction)
+	if !sum || !norm {
+		return false
+	}
+	ends := []float64{math.Inf(-1), math.Inf(1)}
+	ball.ProjectDual(ends, 1)
+	return ends[0] == -1 && ends[1] == 1
 }
 
 // newLeastAbsolute prepares for a sheet. It returns nil where the loss is not l1 or d is above maxAbsolute.

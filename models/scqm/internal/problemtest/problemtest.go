@@ -19,7 +19,7 @@ import (
 // Named returns a loss for rows of length D.
 func Named(t testing.TB, name string, D int) framework.Loss {
 	t.Helper()
-	value := map[string]float64{"huber": 1.3, "tukey": 5, "welsch": 2, "lp 1.25": 1.25, "lp 1.3": 1.3, "lp 1.5": 1.5, "lp 3": 3, "lp 4": 4}[name]
+	value := map[string]float64{"huber": 1.3, "tukey": 5, "welsch": 2, "quantile": 0.3, "lp 1.25": 1.25, "lp 1.3": 1.3, "lp 1.5": 1.5, "lp 3": 3, "lp 4": 4}[name]
 	var loss framework.Loss
 	var err error
 	switch name {
@@ -31,6 +31,8 @@ func Named(t testing.TB, name string, D int) framework.Loss {
 		loss = losses.SquaredL2()
 	case "huber", "tukey", "welsch":
 		loss, err = losses.ByName(name, losses.Params{Delta: &value})
+	case "quantile":
+		loss, err = losses.Quantile(value)
 	case "mahalanobis":
 		m := mat.NewDense(D, D, nil)
 		for i := range D {
@@ -50,7 +52,7 @@ func Named(t testing.TB, name string, D int) framework.Loss {
 }
 
 // AllLosses are names that Named knows.
-var AllLosses = []string{"l1", "l2", "squared_l2", "huber", "mahalanobis", "lp 1.25", "lp 1.3", "lp 1.5", "lp 3", "lp 4", "welsch"}
+var AllLosses = []string{"l1", "l2", "squared_l2", "huber", "mahalanobis", "lp 1.25", "lp 1.3", "lp 1.5", "lp 3", "lp 4", "welsch", "quantile"}
 
 // Gaussians are n standard normal numbers.
 func Gaussians(seed uint64, n int) []float64 {
