@@ -1,6 +1,9 @@
 package bindings
 
-import "github.com/scqm/scqm/internal/gather"
+import (
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/internal/gather"
+)
 
 const (
 	// pythonCallers is the number of goroutines that ask Python at a time.
@@ -16,8 +19,16 @@ type askKind struct {
 	values, grad, argument bool
 }
 
-// coalesce asks, a short question together with those of other goroutines.
+// coalesce asks about rows. Python sees finite ones only.
 func (j *job) coalesce(a *ask) error {
+	return dense.WithFiniteRows(a.r, a.columns, func(finite []float64) error {
+		a.r = finite
+		return j.coalesceFinite(a)
+	}, a.values, a.grad)
+}
+
+// coalesceFinite asks, a short question together with those of other goroutines.
+func (j *job) coalesceFinite(a *ask) error {
 	if a.rows == 0 || len(a.r) > coalescedNumbers {
 		return j.put(a)
 	}

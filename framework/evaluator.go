@@ -88,6 +88,9 @@ func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
 		return math.Inf(1), err
 	}
 	e.lastValid = false
+	if !x.Finite() { // a bounded loss would hide it
+		return e.judgeCost(math.NaN())
+	}
 	cost, err := e.call(grad, x)
 	if err != nil {
 		return math.Inf(1), e.failure(err)

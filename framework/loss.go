@@ -12,7 +12,10 @@ type Loss interface {
 	// the same slice as r.
 	//
 	// Losses are finite and at least 0 for finite residuals, unless the
-	// residual is so large that the loss overflows.
+	// residual is so large that the loss overflows. Residuals that are not finite
+	// are the caller's: a loss may give anything for such a row, as a bounded one
+	// does, if other rows do not change. [Solve] does not evaluate at points that are
+	// not finite.
 	Evaluate(values, grad, r []float64, dim int) error
 }
 

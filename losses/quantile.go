@@ -58,7 +58,7 @@ func newTilted(p, eps float64) tilted {
 	}}, p}
 }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (l quantile) Params() map[string]float64 { return map[string]float64{"p": l.p} }
 
 // Smooth implements [framework.Smoother]. An eps up to 1e-100 counts as 0.
@@ -69,7 +69,7 @@ func (l quantile) Smooth(eps float64) framework.Loss {
 	return newTilted(l.p, eps)
 }
 
-// ProjectDual implements [framework.SupportFunction]: the loss of an entry is the largest g r over -p <= g <= 1-p.
+// ProjectDual implements [rowloss.SupportFunction]: the loss of an entry is the largest g r over -p <= g <= 1-p.
 func (l quantile) ProjectDual(g []float64, _ int) {
 	for k, v := range g {
 		g[k] = max(-l.p, min(1-l.p, v))

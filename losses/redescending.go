@@ -96,7 +96,7 @@ func newRedescending(name string, delta float64) redescending {
 	}}, delta}
 }
 
-// Params implements [framework.Parametric].
+// Params implements [rowloss.Parametric].
 func (l redescending) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
 
 // Rescale implements [framework.Rescaler], as that of huber.

@@ -3,6 +3,7 @@ package plugins
 import (
 	"slices"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/gather"
 	"github.com/scqm/scqm/plugins/internal/protocol"
 )
@@ -27,10 +28,25 @@ type kind struct {
 	want       [7]protocol.Quantity
 }
 
-// score evaluates a batch, a small one together with those of other goroutines.
+// score evaluates a batch. The plugin sees finite residuals only.
 func (p *Plugin) score(b *batch) error {
+	if b.dim < 1 || len(b.residuals)%b.dim != 0 {
+		return p.evaluate(b) // which says so
+	}
+	var results [][]float64
+	for _, r := range b.results {
+		results = append(results, r.to)
+	}
+	return dense.WithFiniteRows(b.residuals, b.dim, func(finite []float64) error {
+		b.residuals = finite
+		return p.scoreFinite(b)
+	}, results...)
+}
+
+// scoreFinite evaluates a batch, a small one together with those of other goroutines.
+func (p *Plugin) scoreFinite(b *batch) error {
 	k := kind{dim: b.dim, directions: b.directions != nil, smooth: b.eps > 0}
-	if b.dim < 1 || len(b.residuals)%b.dim != 0 || b.rows() == 0 || wordBytes*len(b.residuals) > coalesceBytes ||
+	if b.rows() == 0 || wordBytes*len(b.residuals) > coalesceBytes ||
 		len(b.results) == 0 || len(b.results) > len(k.want) {
 		return p.evaluate(b)
 	}

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 
@@ -34,6 +35,20 @@ func (f cauchy) Validate() error {
 	return nil
 }
 
+// fair is u/(1+u), bounded: 1 for a row that is not finite.
+type fair struct{}
+
+func (fair) Name() string       { return "fair" }
+func (fair) Document() Document { return Document{NonConvex: true, Concave: true} }
+
+func (fair) Rho(u float64) (rho, d1, d2 float64) {
+	if u > 1e100 {
+		return 1, 0, 0
+	}
+	q := 1 / (1 + u)
+	return u * q, q * q, -2 * q * q * q
+}
+
 // quartic is |r|^2 + |r|^4: not concave in u.
 type quartic struct{}
 
@@ -59,16 +74,30 @@ func (fourth) Phi(r float64) (phi, d1, d2 float64) { return r*r + r*r*r*r, 2*r +
 
 func TestFormsMakeLosses(t *testing.T) {
 	for _, l := range []framework.Loss{
-		Radial(&cauchy{2}), Radial(quartic{}), Separable(arch{0.5}), Separable(fourth{}),
+		Radial(&cauchy{2}), Radial(fair{}), Radial(quartic{}), Separable(arch{0.5}), Separable(fourth{}),
 	} {
 		t.Run(l.Name(), func(t *testing.T) {
-			frameworktest.TestLoss(t, l, frameworktest.LossOptions{NonConvex: l.Name() == "cauchy"})
+			frameworktest.TestLoss(t, l, frameworktest.LossOptions{NonConvex: isNonConvex(l)})
 			_, concave := l.(framework.Majorizer)
-			assert.Equal(t, l.Name() == "cauchy" || l.Name() == "arch", concave)
+			assert.Equal(t, isNonConvex(l) || l.Name() == "arch", concave)
 			_, second := l.(framework.SecondOrder)
 			assert.True(t, second)
 		})
 	}
+}
+
+func isNonConvex(l framework.Loss) bool { return l.Name() == "cauchy" || l.Name() == "fair" }
+
+// A plugin never sees residuals that are not finite: what is bounded would hide them.
+func TestBoundedPlugins(t *testing.T) {
+	l := start(t, "fair", Options{}).Loss()
+	frameworktest.TestLoss(t, l, frameworktest.LossOptions{NonConvex: true})
+	nan := math.NaN()
+	values, grad := make([]float64, 3), make([]float64, 6)
+	require.NoError(t, l.Evaluate(values, grad, []float64{1, 0, math.Inf(1), 1, nan, 2}, 2))
+	assert.Equal(t, "[0.5 NaN NaN] [0.5 0 NaN NaN NaN NaN]", fmt.Sprint(values, grad))
+	l.(framework.Radial).Rho(values[:2], nil, nil, []float64{nan, 1})
+	assert.Equal(t, "[NaN 0.5]", fmt.Sprint(values[:2]))
 }
 
 func TestFormsHaveParameters(t *testing.T) {

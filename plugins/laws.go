@@ -22,7 +22,7 @@ var meanings = map[string]string{
 	"gradient slope":          "the gradients are not the derivatives of the values",
 	"convex":                  "the loss is not convex; if that is meant, declare it: NonConvex: true in Go, convex = False in Python",
 	"zero residual":           "a row of zeros must give finite results; where there is a kink, any subgradient, such as 0",
-	"non-finite residuals":    "a residual that is NaN or infinite must give an error or a value that is not finite",
+	"non-finite residuals":    "a residual that is NaN or infinite must not change the results of other rows",
 	"large residuals":         "very large residuals must not give NaN",
 	"tiny residuals":          "very small residuals must give finite results",
 	"Hessian slope":           "the Hessian products are not the derivatives of the gradients",

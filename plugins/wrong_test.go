@@ -54,10 +54,6 @@ func (l wrong) Evaluate(values, grad, r []float64, dim int) error {
 			if norm == 0 {
 				slope = 0
 			}
-		case "forgiving":
-			if math.IsNaN(norm) || math.IsInf(norm, 0) {
-				value = 0
-			}
 		case "parts":
 			if values != nil && grad == nil {
 				value += 1e-9
@@ -155,7 +151,6 @@ func TestCheckFindsWrongPlugins(t *testing.T) {
 		{"batch", "batch equals single", "the results of a row must not depend on other rows of the batch"},
 		{"order", "batch equals single", "nor on its place there (row 0: values in reverse differ by "},
 		{"hollow", "convex", "the loss is not convex; if that is meant, declare it: NonConvex: true in Go, convex = False in Python ("},
-		{"forgiving", "non-finite residuals", "must give an error or a value that is not finite (NaN: the value is 0)"},
 		{"parts", "parts", "values must not depend on whether gradients are wanted too"},
 		{"overflow", "tiny residuals", "must give finite results (the value of row 0 is +Inf for finite residuals of norm "},
 		{"other structure", "radial form", "the profile at the squared norm of a row is not the loss of the row (row 0: rho is off by"},

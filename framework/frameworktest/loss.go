@@ -38,8 +38,7 @@ func TestLoss(t TB, l framework.Loss, o LossOptions) {
 //   - convex: midpoints lie below chords and tangents below the loss, also the
 //     tangent at 0.
 //   - zero residual: at r = 0 everything the loss offers is finite.
-//   - non-finite residuals: NaN or Inf give an error or a value that is not
-//     finite, and leave the other rows alone.
+//   - non-finite residuals: NaN or Inf leave the other rows alone, or give an error.
 //   - large residuals, tiny residuals: rows of size 1e150 and 1e-150 give no
 //     NaN unless the loss overflows, and rows of size 1e-150 no Inf.
 //   - Hessian slope: with HessianProduct the remainder has slope 3.

@@ -2,6 +2,7 @@ package dense
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -108,4 +109,30 @@ func Distance(x, y []float64) float64 {
 		return math.Sqrt(square[0])
 	}
 	return floats.Distance(x, y[:len(x)], 2)
+}
+
+// WithFiniteRows calls work with rows of dim numbers, zeros in place of those that hold NaN or Inf, whose results
+// become NaN. Every result has as many numbers for each row, or is nil.
+func WithFiniteRows(r []float64, dim int, work func(r []float64) error, results ...[]float64) error {
+	if FiniteUntil(r) == len(r) {
+		return work(r)
+	}
+	var bad []int
+	r = slices.Clone(r)
+	for i := range len(r) / dim {
+		if row := r[i*dim : (i+1)*dim]; FiniteUntil(row) < dim {
+			clear(row)
+			bad = append(bad, i)
+		}
+	}
+	err := work(r)
+	for _, to := range results {
+		per := len(to) * dim / len(r)
+		for _, i := range bad {
+			for k := range per {
+				to[i*per+k] = math.NaN()
+			}
+		}
+	}
+	return err
 }

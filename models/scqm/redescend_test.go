@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -104,6 +106,47 @@ func TestDefaultDeltaOfRedescendingLosses(t *testing.T) {
 	assert.InEpsilon(t, got, heavy, 1e-6)
 	_, err = DefaultDelta(t.Context(), x, Config{Latent: 2, IgnoreMissing: true}, "tukey")
 	assert.ErrorContains(t, err, "loss tukey is no sum over entries")
+}
+
+// fair is u/(1+u) of u = |r|^2, which gives 1 for rows that are not finite.
+type fair struct{}
+
+func (fair) Name() string { return "fair" }
+
+func (fair) Evaluate(values, grad, r []float64, dim int) error {
+	for i := range len(r) / dim {
+		row := r[i*dim : (i+1)*dim]
+		q := 1 / (1 + floats.Dot(row, row))
+		if values != nil {
+			values[i] = 1
+			if q > 0 {
+				values[i] = 1 - q
+			}
+		}
+		for k, v := range row {
+			if grad != nil {
+				grad[i*dim+k] = 2 * q * q * v
+			}
+		}
+	}
+	return nil
+}
+
+// A bounded loss does not hide points and residuals that are not finite.
+func TestBoundedLossesSeeFiniteResiduals(t *testing.T) {
+	frameworktest.TestLoss(t, fair{}, frameworktest.LossOptions{NonConvex: true})
+	x, _ := twoSheets(4, 50)
+	p, start := begin(t, x, fair{}, 2, 1, 1)
+	e := framework.NewEvaluator(t.Context(), p)
+	for _, far := range []float64{1e200, math.Inf(1), math.NaN()} {
+		at := start.Clone()
+		at[BlockTheta][0], at[BlockTau][7] = 1, far
+		cost, err := e.Evaluate(nil, at)
+		require.NoError(t, err)
+		assert.True(t, math.IsInf(cost, 1), "%g: %g", far, cost)
+	}
+	fit := learn(t, x, Config{Latent: 2, Loss: fair{}})
+	assert.Equal(t, "converged", fit.Model.Meta.Status)
 }
 
 // The quantile 1/2 is half of l1, minimum and verdict; of others the part below is about p.

@@ -139,9 +139,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     p : float, optional
         Power of the loss "lp", at least 1.
     delta : float, optional
-        Norm at which the loss "huber" turns linear, in the unit of the data. By
-        default 1.345 times a robust scale of the distances of up to 300 rows from
-        fits with the loss "l2".
+        Width of the losses that have one, in the unit of the data. By default that of
+        :class:`scqm.losses.Huber` and :class:`scqm.losses.Tukey` for the distances of
+        up to 300 rows from fits with the loss "l2".
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     ridge : float, optional

@@ -118,11 +118,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         "l2", and again where single entries are outlying or the residuals
         speak for another loss: see ``loss_`` and ``loss_reason_``.
     p : float, optional
-        Power of the loss "lp", at least 1.
+        Power of the loss "lp", at least 1, or part of the data below the sheet of
+        "quantile".
     delta : float, optional
-        Norm at which the loss "huber" turns linear, or size of an entry where
-        "huber_entries" does; by default 1.345 times a robust scale of the
-        residuals.
+        Width of the losses "huber", "huber_entries", "tukey", "cauchy", "welsch"
+        and "geman_mcclure", in the unit of the data; by default a robust scale of
+        the residuals times the factor that :class:`scqm.losses.Huber` and
+        :class:`scqm.losses.Tukey` name.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     solver : str, Solver or Stochastic, default="auto"

@@ -114,7 +114,7 @@ class ProjectionReport:
     certified : ndarray of bool, shape (n,), or None
         Whether the residual is so small, compared with the curvature of the
         sheet, that the projection is the nearest point of the sheet for certain
-        (losses of the norm: "l2", "squared_l2", "huber"), or that the loss is
+        (losses of the norm, as "l2" and "huber"), or that the loss is
         convex around it ("lp" with 1 < p <= 2). None for other losses.
     parts : ndarray of int, shape (n,)
         Places of the sheet found at which the loss of the row has a minimum.

@@ -163,8 +163,9 @@ def frechet_mean(
     p : float, optional
         Power of the loss "lp", at least 1.
     delta : float, optional
-        Norm at which the loss "huber" turns linear; by default 1.345 times a
-        robust scale of the distances from the geometric median.
+        Width of the losses that have one; by default that of
+        :class:`scqm.losses.Huber` and :class:`scqm.losses.Tukey` for the distances
+        from the geometric median.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     sample_weight : array-like of shape (n,), optional

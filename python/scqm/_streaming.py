@@ -24,8 +24,9 @@ from ._native import Array, Job, address, call
 from ._progress import Progress
 from ._sums import BlockSums
 from .exceptions import InputError
-from .losses import Huber, HuberEntries, Loss, LossLike
+from .losses import Loss, LossLike
 from .losses._answer import answer
+from .losses._radial import WidthLoss
 from .losses._resolve import AUTO, resolve
 
 T = TypeVar("T")
@@ -87,10 +88,10 @@ def fit_blocks(
         As of :class:`SCQM`, but for "auto". One of your own, or of a plugin, must be
         found wherever the function is called.
     p : float, optional
-        Power of the loss "lp".
+        Power of the loss "lp", part of "quantile".
     delta : float, optional
-        Of the losses "huber" and "huber_entries", by default as of :class:`SCQM`
-        with ``solver="streaming"``.
+        Width of the losses that have one, by default as of :class:`SCQM` with
+        ``solver="streaming"``.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     solver : str, default="streaming"
@@ -197,7 +198,7 @@ def fit_parts(
     progress = Progress(model.max_iter) if model.verbose else None
     driver = Driver(ask, (n, D), settings, progress)
     try:
-        if isinstance(loss, Huber | HuberEntries) and loss.delta is None:
+        if isinstance(loss, WidthLoss) and loss.delta is None:
             loss = driver.with_delta(loss)
         report, arrays = driver.learn(loss)
     finally:
@@ -236,7 +237,7 @@ class Driver:
         self.progress = progress
         self.reads = 0
 
-    def with_delta(self, loss: Huber | HuberEntries) -> Huber | HuberEntries:
+    def with_delta(self, loss: WidthLoss) -> WidthLoss:
         """Return the loss with the delta that the rows suggest."""
         begin = time.monotonic()
 

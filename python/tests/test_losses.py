@@ -28,6 +28,11 @@ BUILT_IN = [
     losses.Lp(3),
     losses.Huber(0.7),
     losses.HuberEntries(0.7),
+    losses.Tukey(2),
+    losses.Cauchy(0.7),
+    losses.Welsch(0.7),
+    losses.GemanMcClure(0.7),
+    losses.Quantile(0.2),
     losses.Mahalanobis([[2.0, 0.5], [0.5, 1.0]]),
 ]
 
@@ -58,6 +63,22 @@ def by_formula(loss: losses.Loss, R: Array) -> tuple[Array, Array]:
             linear = loss.delta * size - loss.delta**2 / 2
             values = np.where(size <= loss.delta, size**2 / 2, linear).sum(axis=1)
             return values, np.clip(R, -loss.delta, loss.delta)
+        case losses.Quantile():
+            slope = np.where(R > 0, 1 - loss.p, -loss.p)
+            return (slope * R).sum(axis=1), slope
+        case losses.Tukey():
+            assert loss.delta is not None
+            left = np.maximum(0, 1 - norm**2 / loss.delta**2)
+            return loss.delta**2 / 6 * (1 - left**3), (left**2)[:, None] * R
+        case losses.Cauchy() | losses.Welsch() | losses.GemanMcClure():
+            assert loss.delta is not None
+            z = norm**2 / loss.delta**2
+            values, weight = {
+                "cauchy": (np.log(1 + z), 1 / (1 + z)),
+                "welsch": (1 - np.exp(-z), np.exp(-z)),
+                "geman_mcclure": (z / (1 + z), 1 / (1 + z) ** 2),
+            }[loss.name]
+            return loss.delta**2 / 2 * values, weight[:, None] * R
         case losses.Mahalanobis():
             return np.einsum("ni,ij,nj->n", R, loss.M, R), 2 * R @ loss.M
     raise AssertionError(loss)
@@ -72,7 +93,8 @@ def test_formulas(loss: Any) -> None:
 
 @pytest.mark.parametrize("loss", BUILT_IN, ids=repr)
 def test_laws(loss: losses.Loss) -> None:
-    report = losses.check(loss, dim=2)
+    redescends = losses.Tukey, losses.Cauchy, losses.Welsch, losses.GemanMcClure
+    report = losses.check(loss, dim=2, convex=not isinstance(loss, redescends))
     assert report, report
     assert len(report.verdicts) > 15
 
@@ -94,6 +116,11 @@ def test_names_are_those_of_the_library() -> None:
         "lp",
         "huber",
         "huber_entries",
+        "tukey",
+        "cauchy",
+        "welsch",
+        "geman_mcclure",
+        "quantile",
         "mahalanobis",
     }
 
@@ -332,3 +359,28 @@ def test_homes_do_not_show() -> None:
 def test_choose_wants_a_dimension(d: Any) -> None:
     with pytest.raises(scqm.exceptions.InputError, match=f"n_components is {d}; want "):
         losses.choose(np.ones((20, 3)), d)
+
+
+@pytest.mark.parametrize("name", ["tukey", "cauchy", "welsch", "geman_mcclure"])
+def test_losses_that_redescend_find_their_delta(name: str, X: Array) -> None:
+    m = SCQM(1, loss=name).fit(X)
+    assert m.loss_.name == name
+    assert m.loss_ == losses.Tukey(m.loss_.delta) or name != "tukey"
+    again = SCQM(1, loss=name, delta=m.loss_.delta).fit(X)
+    np.testing.assert_array_equal(m.embedding_, again.embedding_)
+    assert scqm.frechet_mean(X, loss=name).status == "converged"
+    assert scqm.frechet_mean(X, loss="quantile", p=0.3).status == "converged"
+
+
+class Bounded(losses.Loss):
+    """Geman and McClure's, written without a thought of NaN."""
+
+    def evaluate(self, R: Array) -> tuple[Array, Array]:
+        assert np.isfinite(R).all()
+        u = (R**2).sum(axis=1)
+        return u / (1 + u), 2 * R / ((1 + u) ** 2)[:, None]
+
+
+def test_residuals_that_are_not_finite_never_reach_a_loss() -> None:
+    report = losses.check(Bounded(), convex=False)
+    assert report, report

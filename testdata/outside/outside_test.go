@@ -15,8 +15,8 @@ import (
 
 func TestSimplex(t *testing.T) { frameworktest.TestManifold(t, "simplex", Simplex(4), 1) }
 
-func TestCauchy(t *testing.T) {
-	frameworktest.TestLoss(t, Cauchy{}, frameworktest.LossOptions{NonConvex: true})
+func TestLorentz(t *testing.T) {
+	frameworktest.TestLoss(t, Lorentz{}, frameworktest.LossOptions{NonConvex: true})
 }
 
 func TestDescent(t *testing.T) {
@@ -44,7 +44,7 @@ func mixture() (m Mixture, truth []float64) {
 
 func TestMixture(t *testing.T) {
 	m, truth := mixture()
-	for _, loss := range []framework.Loss{losses.L2(), Cauchy{}} {
+	for _, loss := range []framework.Loss{losses.L2(), Lorentz{}} {
 		p, err := residuals.New(context.Background(), m, loss, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestMixture(t *testing.T) {
 // TestByName solves with the registered loss and the registered solver.
 func TestByName(t *testing.T) {
 	m, truth := mixture()
-	loss, err := losses.ByName("cauchy", losses.Params{})
+	loss, err := losses.ByName("lorentz", losses.Params{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,8 +27,7 @@ func (tukey) Document() plugins.Document {
 func (l tukey) Rho(u float64) (rho, d1, d2 float64) {
 	c2 := l.C * l.C
 	t := math.Max(1-u/c2, 0)
-	rho = c2 / 6 * (1 - t*t*t)
-	return rho + 0*u, t * t / 2, -t / c2 // NaN where the row is not finite
+	return c2 / 6 * (1 - t*t*t), t * t / 2, -t / c2
 }
 
 func main() { plugins.Serve(plugins.Radial(&tukey{C: 4.685})) }

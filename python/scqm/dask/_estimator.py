@@ -82,10 +82,10 @@ class SCQM(_estimator.SCQM):
         workers by cloudpickle, which must find what it imports there; the file of a
         plugin must be in the plugin folders of every worker.
     p : float, optional
-        Power of the loss "lp".
+        Power of the loss "lp", part of "quantile".
     delta : float, optional
-        Of the losses "huber" and "huber_entries", by default as of
-        :class:`scqm.SCQM` with ``solver="streaming"``.
+        Width of the losses that have one, by default as of :class:`scqm.SCQM` with
+        ``solver="streaming"``.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
     solver : str, default="auto"

@@ -9,6 +9,11 @@ class                  loss of a residual row r  use it for
 :class:`Lp`            sum of \|r_k\|^p          between the two, or light tails (p > 2)
 :class:`Huber`         quadratic, then linear    least squares with outlying rows
 :class:`HuberEntries`  that of each entry        least squares with outlying entries
+:class:`Tukey`         level from a width on     gross outliers among whole rows
+:class:`Welsch`        level, by an exponential  gross outliers among whole rows
+:class:`GemanMcClure`  level, by a fraction      gross outliers, with tails
+:class:`Cauchy`        a logarithm far out       heavy tails
+:class:`Quantile`      (1-p) r_k or -p r_k       a sheet above the part p of the data
 :class:`Mahalanobis`   r' M r                    correlated noise of known covariance
 :class:`Plugin`        that of a program         losses in any language
 =====================  ========================  =======================================
@@ -35,15 +40,17 @@ from ._loss import Loss, LossLike
 from ._mahalanobis import Mahalanobis
 from ._noise import Choice, Power, choose, estimate_power
 from ._plugin import Plugin
-from ._radial import L2, Huber, SquaredL2
+from ._radial import L2, Cauchy, GemanMcClure, Huber, SquaredL2, Tukey, Welsch
 from ._resolve import names
-from ._separable import L1, HuberEntries, Lp
+from ._separable import L1, HuberEntries, Lp, Quantile
 
 __all__ = [
     "L1",
     "L2",
+    "Cauchy",
     "CheckReport",
     "Choice",
+    "GemanMcClure",
     "Huber",
     "HuberEntries",
     "Loss",
@@ -52,8 +59,11 @@ __all__ = [
     "Mahalanobis",
     "Plugin",
     "Power",
+    "Quantile",
     "SquaredL2",
+    "Tukey",
     "Verdict",
+    "Welsch",
     "check",
     "choose",
     "estimate_power",

@@ -30,8 +30,8 @@ def check(
 
     Among them: values are finite and at least 0; the gradient is that of the
     values (by the slope of the Taylor error, which is 2); a row's result does
-    not depend on its batch; the loss is convex; residuals that are not finite
-    do not give finite losses.
+    not depend on its batch; the loss is convex. Residuals that are not finite never
+    reach a loss in Python.
 
     Parameters
     ----------

@@ -107,6 +107,11 @@ LossName: TypeAlias = Literal[
     "lp",
     "huber",
     "huber_entries",
+    "tukey",
+    "cauchy",
+    "welsch",
+    "geman_mcclure",
+    "quantile",
     "mahalanobis",
 ]
 

@@ -20,7 +20,14 @@ class SquaredL2(NativeLoss):
     name = "squared_l2"
 
 
-class Huber(NativeLoss):
+class WidthLoss(NativeLoss):
+    """A loss with a width, which the rows suggest where it is left out."""
+
+    def __init__(self, delta: float | None = None) -> None:
+        self.delta = None if delta is None else check_number("delta", delta)
+
+
+class Huber(WidthLoss):
     r"""Half of \|r\|^2 where \|r\| <= delta, else delta \|r\| - delta^2/2.
 
     Parameters
@@ -31,5 +38,54 @@ class Huber(NativeLoss):
         flat sheet, computed in ``fit``.
     """
 
-    def __init__(self, delta: float | None = None) -> None:
-        self.delta = None if delta is None else check_number("delta", delta)
+
+class Tukey(WidthLoss):
+    r"""delta^2/6 (1 - (1 - \|r\|^2/delta^2)^3) where \|r\| <= delta, else delta^2/6.
+
+    Tukey's biweight, half of \|r\|^2 near 0: rows weigh the less the farther out they
+    are, and nothing from delta on. It is not convex; a fit starts at that by ``L2``.
+    The width decides what counts as outlying: where rows near another sheet pull the
+    fit, halve it.
+
+    Parameters
+    ----------
+    delta : float, optional
+        The norm from which on a row has no weight, above 0, in the unit of the data.
+        By default 4.685 times a robust scale of the residuals of the fit by ``L2``,
+        or of the best flat sheet where rows are streamed, computed in ``fit``.
+    """
+
+
+class Cauchy(WidthLoss):
+    r"""delta^2/2 log(1 + \|r\|^2/delta^2): see :class:`Tukey`; no row loses all weight.
+
+    Parameters
+    ----------
+    delta : float, optional
+        The norm at which a row has half of its weight. By default as of
+        :class:`Tukey`, with the factor 2.385.
+    """
+
+
+class Welsch(WidthLoss):
+    r"""delta^2/2 (1 - exp(-\|r\|^2/delta^2)): see :class:`Tukey`.
+
+    Parameters
+    ----------
+    delta : float, optional
+        The norm at which a row has 37 % of its weight. By default as of
+        :class:`Tukey`, with the factor 2.985.
+    """
+
+
+class GemanMcClure(WidthLoss):
+    r"""Half of \|r\|^2 / (1 + \|r\|^2/delta^2): see :class:`Tukey`.
+
+    Parameters
+    ----------
+    delta : float, optional
+        The norm at which a row has a quarter of its weight. By default as of
+        :class:`Tukey`, with the factor 3.787.
+    """
+
+    name = "geman_mcclure"

@@ -21,24 +21,32 @@ from ._loss import FunctionLoss, Loss, LossLike
 from ._mahalanobis import Mahalanobis
 from ._native import NativeLoss, RegisteredLoss
 from ._plugin import Plugin
-from ._radial import L2, Huber, SquaredL2
-from ._separable import L1, HuberEntries, Lp
+from ._radial import (
+    L2,
+    Cauchy,
+    GemanMcClure,
+    Huber,
+    SquaredL2,
+    Tukey,
+    Welsch,
+    WidthLoss,
+)
+from ._separable import L1, HuberEntries, Lp, Quantile
 
 # The name that leaves the choice to the residuals.
 AUTO = "auto"
 
 
+_WIDE = (Huber, HuberEntries, Tukey, Cauchy, Welsch, GemanMcClure)
+
 _BY_NAME: dict[str, type[NativeLoss]] = {
-    c.name: c for c in (L1, L2, SquaredL2, Lp, Huber, HuberEntries, Mahalanobis)
+    c.name: c for c in (L1, L2, SquaredL2, Lp, Mahalanobis, Quantile, *_WIDE)
 }
 
 # The parameter that a loss takes.
-_WANTED = {
-    "lp": "p",
-    "huber": "delta",
-    "huber_entries": "delta",
-    "mahalanobis": "precision",
-}
+_WANTED = {"lp": "p", "quantile": "p", "mahalanobis": "precision"} | dict.fromkeys(
+    (c.name for c in _WIDE), "delta"
+)
 
 
 def by_name(name: str) -> type[NativeLoss]:
@@ -130,7 +138,7 @@ def as_fitted(
     That is the delta that was found, and the program that has computed it, to which
     it is held from then on.
     """
-    if isinstance(loss, Huber | HuberEntries):
+    if isinstance(loss, WidthLoss):
         return type(loss)(params["delta"])
     if isinstance(loss, Plugin) and program:
         return loss._learn(program)

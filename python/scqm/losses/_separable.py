@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from .._validation import check_number
 from ._native import NativeLoss
+from ._radial import WidthLoss
 
 
 class L1(NativeLoss):
     r"""Sum of \|r_k\|: outliers in single entries, independent Laplace noise."""
 
 
-class HuberEntries(NativeLoss):
+class HuberEntries(WidthLoss):
     r"""Half of r_k^2 where \|r_k\| <= delta, else delta \|r_k\| - delta^2/2, summed.
 
     Least squares for entries of ordinary size, with outliers in single ones; without
@@ -30,9 +31,6 @@ class HuberEntries(NativeLoss):
 
     name = "huber_entries"
 
-    def __init__(self, delta: float | None = None) -> None:
-        self.delta = None if delta is None else check_number("delta", delta)
-
 
 class Lp(NativeLoss):
     r"""Sum of \|r_k\|^p: generalised Gaussian noise.
@@ -41,6 +39,22 @@ class Lp(NativeLoss):
     ----------
     p : float
         Power, at least 1.
+    """
+
+    def __init__(self, p: float) -> None:
+        self.p = check_number("p", p)
+
+
+class Quantile(NativeLoss):
+    r"""Sum of (1-p) r_k where r_k >= 0, else -p r_k, of residuals r = fit - data.
+
+    That of quantile regression: about the part p of the data lies below the sheet.
+    ``Quantile(0.5)`` is half of :class:`L1`.
+
+    Parameters
+    ----------
+    p : float
+        Part of the data below, between 0 and 1.
     """
 
     def __init__(self, p: float) -> None:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
+	"github.com/scqm/scqm/internal/dense"
 )
 
 // The dual variables of a fit are one row g_i of length D for every row of the
@@ -79,7 +80,11 @@ func (p *Objective) PlainLoss() framework.Loss {
 func (p *Objective) losses(values, g, r []float64, from int) error {
 	D := p.sheet.D
 	if p.linear == nil {
-		if err := p.loss.Evaluate(values, g, r, D); err != nil {
+		evaluate := p.loss.Evaluate
+		if !p.data.Missing && dense.FiniteUntil(r) < len(r) {
+			evaluate = p.evaluateFinite
+		}
+		if err := evaluate(values, g, r, D); err != nil {
 			return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
 		}
 		return nil
@@ -90,6 +95,11 @@ func (p *Objective) losses(values, g, r []float64, from int) error {
 		values[i] = floats.Dot(at[i*D:(i+1)*D], r[i*D:(i+1)*D])
 	}
 	return nil
+}
+
+// evaluateFinite evaluates the loss, NaN for rows that are not finite: a bounded loss would hide them.
+func (p *Objective) evaluateFinite(values, g, r []float64, D int) error {
+	return dense.WithFiniteRows(r, D, func(r []float64) error { return p.loss.Evaluate(values, g, r, D) }, values, g)
 }
 
 // multiplierCertificate is the first-order system at x with the multipliers in

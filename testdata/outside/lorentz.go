@@ -7,22 +7,22 @@ import (
 	"github.com/scqm/scqm/losses"
 )
 
-// Cauchy is the loss log(1 + |r|^2) of rows: outliers weigh less and less.
-type Cauchy struct{}
+// Lorentz is the loss log(1 + |r|^2) of rows: outliers weigh less and less.
+type Lorentz struct{}
 
 func init() {
-	err := losses.Register(losses.Description{Name: "cauchy", Summary: "many gross outliers", Formula: "log(1 + |r|^2)", Noise: "Cauchy"},
-		func(losses.Params) (framework.Loss, error) { return Cauchy{}, nil })
+	err := losses.Register(losses.Description{Name: "lorentz", Summary: "many gross outliers", Formula: "log(1 + |r|^2)", Noise: "Cauchy"},
+		func(losses.Params) (framework.Loss, error) { return Lorentz{}, nil })
 	if err != nil {
 		panic(err)
 	}
 }
 
-// Name is "cauchy".
-func (Cauchy) Name() string { return "cauchy" }
+// Name is "lorentz".
+func (Lorentz) Name() string { return "lorentz" }
 
 // Evaluate implements framework.Loss.
-func (Cauchy) Evaluate(values, grad, r []float64, dim int) error {
+func (Lorentz) Evaluate(values, grad, r []float64, dim int) error {
 	for i := range len(r) / dim {
 		row := r[i*dim : (i+1)*dim]
 		// 1 + |r|^2 = 1 + s^2 |r/s|^2 without overflow.
@@ -55,7 +55,7 @@ func slope(v, norm float64) float64 {
 }
 
 // Rho implements framework.Radial.
-func (Cauchy) Rho(rho, d1, d2, u []float64) {
+func (Lorentz) Rho(rho, d1, d2, u []float64) {
 	for i, v := range u {
 		if rho != nil {
 			rho[i] = math.Log1p(v)
@@ -70,7 +70,7 @@ func (Cauchy) Rho(rho, d1, d2, u []float64) {
 }
 
 // Weights implements framework.Majorizer: log is concave.
-func (Cauchy) Weights(w, r []float64, dim int) error {
+func (Lorentz) Weights(w, r []float64, dim int) error {
 	for i := range w {
 		norm := 0.0
 		for _, v := range r[i*dim : (i+1)*dim] {
