@@ -2,9 +2,11 @@ package mean
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -24,6 +26,11 @@ func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 		return nil, err
 	}
 	defer held.Release()
+	if x.Validate() == nil {
+		if c.Loss, err = losses.Rounded(c.Loss, x.D, rows.MaxNorm(x.X)); err != nil {
+			return nil, fmt.Errorf("mean: %w", err)
+		}
+	}
 	in, err := unitsOf(x, c.Loss)
 	if err != nil {
 		return nil, err

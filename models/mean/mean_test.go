@@ -261,3 +261,37 @@ func TestStationarityKnowsSubgradients(t *testing.T) {
 		assert.InDelta(t, c.want, got[0], 1e-15, "at %v", c.at)
 	}
 }
+
+// Kinks behind two methods are rounded as well; redescending losses and quantiles have means too.
+func TestMeansOfOtherLosses(t *testing.T) {
+	x := sampleRows(51, 3)
+	list := allLosses(t, 3)
+	bare := meanOf(t, x, struct{ framework.Loss }{list["l1"]})
+	assert.InEpsilon(t, meanOf(t, x, list["l1"]).Objective, bare.Objective, 1e-6)
+	low, err := losses.Quantile(0.2)
+	require.NoError(t, err)
+	m := meanOf(t, x, low)
+	for k := range 3 {
+		var below, total float64
+		for i := range x.N {
+			if total += x.Weight(i); x.Row(i)[k] < m.C[k] {
+				below += x.Weight(i)
+			}
+		}
+		assert.InDelta(t, 0.2, below/total, 0.05)
+	}
+	far := rows.Data{N: 10, D: 2, X: make([]float64, 20)}
+	for i := range far.N {
+		far.X[2*i], far.X[2*i+1] = float64(i%3), float64(i%2)
+		if i > 6 {
+			far.X[2*i] += 100
+		}
+	}
+	for _, name := range []string{"tukey", "welsch", "cauchy", "geman_mcclure"} {
+		l, err := DefaultLoss(t.Context(), name, far, 1)
+		require.NoError(t, err)
+		m := meanOf(t, far, l)
+		assert.Less(t, m.C[0], 2., name)
+		assert.Equal(t, framework.Converged, m.Run.Status, name)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -36,6 +37,13 @@ import (
 // more than rounding errors of x make of 0.
 func New(ctx context.Context, f Function, loss framework.Loss, weights []float64, threads int) (framework.Problem, error) {
 	f = unwrap(f)
+	var err error
+	if f != nil {
+		_, m := f.Shape()
+		if loss, err = losses.Rounded(loss, m, 1); err != nil {
+			return nil, fmt.Errorf("residuals: %w", err)
+		}
+	}
 	p, err := newProblem(ctx, f, loss, weights, threads)
 	if err != nil {
 		return nil, err

@@ -8,8 +8,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 	"github.com/scqm/scqm/solvers"
@@ -23,6 +25,10 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 		return nil, err
 	}
 	if err := x.ValidateSpread(); err != nil {
+		return nil, err
+	}
+	var err error
+	if c.Loss, err = roundedFor(c.Loss, x); err != nil {
 		return nil, err
 	}
 	if sumsBlocks(c.Solver) || c.streams(x) {
@@ -44,6 +50,18 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 	back(ctx, &out)
 	out.fit.explain(x)
 	return out.fit, out.failure
+}
+
+// roundedFor returns a loss that solvers can round where it has kinks; see [losses.Rounded].
+func roundedFor(l framework.Loss, x Data) (framework.Loss, error) {
+	if x.Missing || rowloss.StructureOf(l) != rowloss.StructureBlackBox {
+		return l, nil
+	}
+	l, err := losses.Rounded(l, x.D, math.Sqrt(spread(x, rows.Mean(x))))
+	if err != nil {
+		return nil, fmt.Errorf("scqm: %w", err)
+	}
+	return l, nil
 }
 
 // screen tests the rows of a request for curvature and searches planes, and sets the number of directions where

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -76,6 +77,10 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	}
 	if c.Options.MinRelativeDecrease == 0 {
 		c.Options.MinRelativeDecrease = defaultFitterDecrease
+	}
+	var err error
+	if c.Loss, err = losses.Rounded(c.Loss, D, 1); err != nil {
+		return nil, fmt.Errorf("scqm: %w", err)
 	}
 	solver, err := c.fitterSolver()
 	if err != nil {

@@ -69,6 +69,14 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	if f.starts, err = p.NewStarts(c.streamStarts()); err != nil {
 		return nil, err
 	}
+	l, err := roundedFor(c.Loss, f.starts.Sample())
+	_, kinks := l.(framework.Smoother)
+	if _, known := c.Loss.(framework.Smoother); err == nil && kinks && !known { // engines have the loss as it is
+		err = fmt.Errorf("scqm: the gradient of the loss %s jumps: let the loss implement framework.Smoother for fits by sums over blocks: %w", c.Loss.Name(), ErrInput)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := f.screen(); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,8 @@ func lossByEntry(l framework.Loss) (framework.Loss, error) {
 // rowLosses returns the loss that projects complete rows, and how incomplete rows are projected.
 func (m *Model) rowLosses() (framework.Loss, nearest.Missing, error) {
 	if m.Meta.Missing == nil {
-		return m.Loss, nearest.Missing{}, nil
+		l, err := losses.Rounded(m.Loss, m.D, 1)
+		return l, nearest.Missing{}, err
 	}
 	complete, err := lossByEntry(m.Loss)
 	if err != nil {
@@ -79,16 +80,17 @@ func (m *Model) Losses(values, r []float64) error {
 // forComplete returns the model for operations that need complete rows, with its loss by entry where it ignores
 // missing ones.
 func (m *Model) forComplete(x Data, act string) (*Model, error) {
+	by := *m
+	var err error
 	if m.Meta.Missing == nil {
-		return m, nil
+		by.Loss, err = losses.Rounded(m.Loss, m.D, 1)
+		return &by, err
 	}
 	for i := range x.N {
 		if rows.Incomplete(x.Row(i)) {
 			return nil, fmt.Errorf("scqm: entries of row %d are missing, and %s takes complete rows; impute them first: %w", x.First+i, act, ErrInput)
 		}
 	}
-	by := *m
-	var err error
 	by.Loss, err = lossByEntry(m.Loss)
 	return &by, err
 }
