@@ -307,7 +307,7 @@ vuln: ## Look for known vulnerabilities in dependencies, where the databases can
 	@.ci/vuln $(PYTHON) $(VENV)-audit
 
 # Needs the network once. The outputs are committed, so nobody else does.
-PROTO := plugins/internal/protocol
+PROTO := plugins/protocol
 .PHONY: proto
 proto: ## Generate the Go code of the plugin protocol from its .proto file
 	@tools=$$(mktemp -d); trap 'rm -rf "$$tools"' EXIT; \

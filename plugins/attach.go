@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scqm/scqm/plugins/internal/frame"
-	"github.com/scqm/scqm/plugins/internal/protocol"
 	"github.com/scqm/scqm/plugins/internal/segment"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // peer is a plugin as the pool of its segments sees it.

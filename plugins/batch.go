@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/internal/shm"
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/gather"
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // TestCoalescedBatchesGiveWhatTheyGiveAlone asks for everything that losses offer

@@ -2,7 +2,7 @@ package plugins
 
 import (
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // A type claims a capability by having its method, so a loss that offers some

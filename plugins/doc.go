@@ -9,9 +9,8 @@
 // the plugin's last words, and [Plugin.Close] leaves no process, socket or file
 // behind.
 //
-// On Linux, Open runs the executable of the host once more, as a guard that ends
-// the plugin with everything that it has started. It does nothing else: the
-// functions init of packages may run in it, main does not. See [SetGuard].
+// On Linux, a program whose main function begins with [Guard] is run once more by Open, as a guard that ends
+// the plugin with everything that it has started. A program that only imports this package is not changed by it.
 //
 // A plugin in Go is a program whose main function calls [Serve] with a
 // framework.Loss. docs/plugin-protocol.md specifies the protocol for other

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/scqm/scqm/internal/shm"
-	"github.com/scqm/scqm/plugins/internal/protocol"
 	"github.com/scqm/scqm/plugins/internal/segment"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // evaluate scores a batch, in calls of bounded size.

@@ -19,6 +19,7 @@ import (
 const asPlugin = "SCQM_TEST_PLUGIN"
 
 func TestMain(m *testing.M) {
+	Guard()
 	// A program with the race detector takes a second to end otherwise.
 	passed = append(passed, "GORACE")
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {

@@ -28,9 +28,11 @@ func Open(ctx context.Context, nameOrPath string, o Options) (*Plugin, error) {
 	return p, nil
 }
 
-// SetGuard names the program that ends plugins with everything that they have
-// started, on Linux. Go programs need not call it: they are that program
-// themselves. A library in a program of another language brings the command
-// plugins/internal/guard/cmd along; where it cannot be started, a shell does
-// what it can.
+// Guard lets this program be started once more as a guard, which ends a plugin with everything that it has
+// started, on Linux: main calls it first. In a guard it does not return. Without it, and without [SetGuard],
+// a shell does what it can.
+func Guard() { guard.Run() }
+
+// SetGuard names another program that runs guards. A library in a program of another language brings the command
+// plugins/internal/guard/cmd along.
 func SetGuard(path string) { guard.SetExecutable(path) }

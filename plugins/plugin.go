@@ -12,8 +12,8 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/gather"
 	"github.com/scqm/scqm/plugins/internal/process"
-	"github.com/scqm/scqm/plugins/internal/protocol"
 	"github.com/scqm/scqm/plugins/internal/segment"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // endTime is how long a process may take to end after its connection has

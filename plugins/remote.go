@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework/rowloss"
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // remote is the loss of a plugin, with kinks rounded over eps. What more the

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // unwritten marks results that the plugin has yet to write: a NaN like no

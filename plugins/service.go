@@ -16,7 +16,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/shm"
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // service serves a loss.

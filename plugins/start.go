@@ -22,7 +22,7 @@ import (
 	"github.com/scqm/scqm/internal/quote"
 	"github.com/scqm/scqm/plugins/internal/executable"
 	"github.com/scqm/scqm/plugins/internal/process"
-	"github.com/scqm/scqm/plugins/internal/protocol"
+	"github.com/scqm/scqm/plugins/protocol"
 )
 
 // start brings the plugin up. What it leaves behind where it fails is cleared

@@ -12,9 +12,11 @@ import (
 	_ "github.com/scqm/scqm/cmd/scqm/internal/descriptors" // before any other package opens a file
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/stdio"
+	"github.com/scqm/scqm/plugins"
 )
 
 func main() {
+	plugins.Guard()
 	memory.Restrain(0, 0)
 	closed := stdio.Closed() | closedFiles
 	os.Exit(run(interruptible(), os.Args[1:], cli.StandardInput(closed), cli.StandardOutput(closed), os.Stderr))

@@ -7,9 +7,8 @@
 // is gone, the guard kills its children until it has none, removes a folder,
 // and ends.
 //
-// [Start] runs the guard by executing a program that contains this package,
-// whose init function recognises it. That is the program of the host itself,
-// unless [SetExecutable] names another one: a host that is no Go program, such
+// [Start] runs the guard by executing a program whose main function begins with
+// [Run]. That is the program of the host itself, or one that [SetExecutable] names: a host that is no Go program, such
 // as the interpreter of Python, brings cmd along, which is nothing but a guard.
 //
 // Linux only; elsewhere Start returns [ErrUnavailable].

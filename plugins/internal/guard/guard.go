@@ -49,6 +49,9 @@ type Ending struct {
 // executable is the program that SetExecutable names.
 var executable atomic.Pointer[string]
 
+// serves says that the main function of this program calls Run.
+var serves atomic.Bool
+
 // SetExecutable names the program that runs guards; "" stands for that of this
 // process again.
 func SetExecutable(path string) { executable.Store(&path) }

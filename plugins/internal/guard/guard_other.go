@@ -7,6 +7,9 @@ import "os"
 // Guard is not available on this system.
 type Guard struct{}
 
+// Run does nothing.
+func Run() {}
+
 // Start returns [ErrUnavailable].
 func Start(Program) (*Guard, error) { return nil, ErrUnavailable }
 

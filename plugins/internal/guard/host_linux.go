@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,20 +61,13 @@ func Start(p Program) (*Guard, error) {
 	return g, nil
 }
 
-// host is the program that runs guards, "" where there is none. A library in a
-// program of another language cannot be started by executing that program.
+// host is the program that runs guards, "" where there is none.
 func host() string {
 	if path := executable.Load(); path != nil && *path != "" {
 		return *path
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "-buildmode" && (s.Value == "exe" || s.Value == "pie") {
-			return "/proc/self/exe"
-		}
+	if serves.Load() {
+		return "/proc/self/exe"
 	}
 	return ""
 }

@@ -14,13 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A guard that was started does nothing else, and comes before the functions of
-// most other packages. Its end leaves out what the program does at its own.
-func init() {
+// Run is the guard, in a process that was started as one: it does not return, and its end leaves out what the
+// program does at its own. In other processes it notes that this program can be started as one.
+func Run() {
 	if len(os.Args) > 0 && os.Args[0] == title && os.Getenv(mark) == version {
 		run()
 		syscall.Exit(0)
 	}
+	serves.Store(true)
 }
 
 // Backoff between two looks at children that were killed.

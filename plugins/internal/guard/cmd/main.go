@@ -4,10 +4,11 @@ package main
 import (
 	"os"
 
-	_ "github.com/scqm/scqm/plugins/internal/guard"
+	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
 func main() {
+	guard.Run()
 	os.Stderr.WriteString("scqm starts this program by itself, beside a plugin\n")
 	os.Exit(2)
 }

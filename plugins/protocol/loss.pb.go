@@ -876,7 +876,7 @@ const file_loss_proto_rawDesc = "" +
 	"\tConfigure\x12 .scqm.plugin.v1.ConfigureRequest\x1a!.scqm.plugin.v1.ConfigureResponse\x12G\n" +
 	"\x06Attach\x12\x1d.scqm.plugin.v1.AttachRequest\x1a\x1e.scqm.plugin.v1.AttachResponse\x12G\n" +
 	"\x06Detach\x12\x1d.scqm.plugin.v1.DetachRequest\x1a\x1e.scqm.plugin.v1.DetachResponse\x12M\n" +
-	"\bEvaluate\x12\x1f.scqm.plugin.v1.EvaluateRequest\x1a .scqm.plugin.v1.EvaluateResponseB0Z.github.com/scqm/scqm/plugins/internal/protocolb\x06proto3"
+	"\bEvaluate\x12\x1f.scqm.plugin.v1.EvaluateRequest\x1a .scqm.plugin.v1.EvaluateResponseB'Z%github.com/scqm/scqm/plugins/protocolb\x06proto3"
 
 var (
 	file_loss_proto_rawDescOnce sync.Once
