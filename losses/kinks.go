@@ -187,6 +187,14 @@ func (l evenLoss) Params() map[string]float64 {
 	return nil
 }
 
+// Notes implements [rowloss.Noted].
+func (l evenLoss) Notes() []string {
+	if n, ok := l.Loss.(rowloss.Noted); ok {
+		return n.Notes()
+	}
+	return nil
+}
+
 // Smooth implements [framework.Smoother].
 func (l evenLoss) Smooth(eps float64) framework.Loss {
 	if !(eps > tiny) {

@@ -19,6 +19,9 @@ func (p *Plugin) evaluate(b *batch) error {
 	if err := p.failed(); err != nil {
 		return err
 	}
+	if next := p.next.Load(); next != nil {
+		return next.evaluate(b)
+	}
 	if b.dim < 1 || b.dim > maxDim || len(b.residuals)%b.dim != 0 {
 		return fmt.Errorf("plugins: %s: evaluate: %d residuals are not rows of %d", p.name, len(b.residuals), b.dim)
 	}
@@ -63,9 +66,18 @@ func (p *Plugin) callAll(parts []*batch) error {
 	return nil
 }
 
-// call makes one call when it is its turn, through shared memory where that is
-// possible.
+// call makes one call, of the plugin that is started in the place of this one where it has ended.
 func (p *Plugin) call(b *batch) error {
+	err := p.callOnce(b)
+	if next := p.successor(err); next != nil {
+		return next.callOnce(b)
+	}
+	return err
+}
+
+// callOnce makes one call when it is its turn, through shared memory where that is
+// possible.
+func (p *Plugin) callOnce(b *batch) error {
 	select {
 	case p.turns <- struct{}{}:
 		defer func() { <-p.turns }()

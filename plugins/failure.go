@@ -1,7 +1,9 @@
 package plugins
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +32,7 @@ func (p *Plugin) fail(err error) error {
 func (p *Plugin) failed() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.failure != nil {
+	if p.failure != nil && p.next.Load() == nil {
 		return p.failure
 	}
 	err := p.pending
@@ -42,10 +44,10 @@ func (p *Plugin) failed() error {
 func (p *Plugin) lastFailure() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.failure != nil {
-		return p.failure
+	if next := p.next.Load(); next != nil && p.pending == nil {
+		return next.lastFailure()
 	}
-	return p.pending
+	return cmp.Or(p.failure, p.pending)
 }
 
 // terminal returns why no calls are possible any more.
@@ -108,4 +110,29 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 	p.kill()
 	e.LastWords = p.process.LastWords()
 	return p.fail(e)
+}
+
+// successor returns the plugin in the place of one that has ended, as an error says; nil where there is none. It
+// is started at the first such error, from the same file.
+func (p *Plugin) successor(err error) *Plugin {
+	if p.again || !errors.Is(err, ErrCrashed) {
+		return nil
+	}
+	p.revive.Do(func() {
+		o := p.options
+		o.SHA256, o.Params = p.sha256, p.params
+		next, err := (&Plugin{ctx: p.ctx, options: o, name: p.name, path: p.path, again: true}).open()
+		if err == nil {
+			p.next.Store(next)
+		}
+	})
+	return p.next.Load()
+}
+
+// Restarts is the number of times that the plugin had to be started again: 0 or 1.
+func (p *Plugin) Restarts() int {
+	if p.next.Load() == nil {
+		return 0
+	}
+	return 1
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,30 +54,47 @@ func TestFitsAgree(t *testing.T) {
 	}
 }
 
-// TestFitOutlivesItsPlugin kills the plugin in the middle of a fit.
+// TestFitOutlivesItsPlugin kills the plugin in the middle of a fit: once, which the fit gets over, to the bit, and
+// says; and again.
 func TestFitOutlivesItsPlugin(t *testing.T) {
 	for _, kind := range []string{"l1", "l2"} {
 		for _, solver := range []framework.Solver{solvers.RGD{}, nil} {
 			fitWithoutPlugin(t, kind, solver)
+			want, err := scqm.Learn(t.Context(), sheet(120), scqm.Config{Latent: 1, Loss: builtin(kind), Solver: solver, Options: config(nil).Options})
+			require.NoError(t, err)
+			fit, err := fitKilling(t, kind, solver, 1)
+			require.NoError(t, err)
+			assert.Equal(t, want.Model.Tau, fit.Model.Tau)
+			assert.Contains(t, strings.Join(fit.Model.Meta.Warnings, "; "), "was started again")
 		}
 	}
 }
 
-func fitWithoutPlugin(t *testing.T, kind string, solver framework.Solver) {
+// fitKilling kills the plugin after the third iteration, and its successor after the next, up to so many.
+func fitKilling(t *testing.T, kind string, solver framework.Solver, times int) (*scqm.Fit, error) {
 	t.Helper()
 	p := start(t, "builtin:"+kind, Options{})
 	c := config(p.Loss())
 	c.Solver = solver
 	costs := []float64{}
 	c.Options.Observers = []func(framework.Record){func(progress framework.Record) {
-		if costs = append(costs, progress.Cost); len(costs) == 3 {
+		costs = append(costs, progress.Cost)
+		if len(costs) == 3 {
 			p.process.End()
+		} else if next := p.next.Load(); len(costs) > 3 && times > 1 && next != nil {
+			next.process.End()
 		}
 	}}
 	fit, err := scqm.Learn(t.Context(), sheet(120), c)
-	assert.ErrorIs(t, err, ErrCrashed)
 	require.NotNil(t, fit)
 	assert.LessOrEqual(t, fit.Model.Meta.Objective, costs[0])
+	return fit, err
+}
+
+func fitWithoutPlugin(t *testing.T, kind string, solver framework.Solver) {
+	t.Helper()
+	fit, err := fitKilling(t, kind, solver, 2)
+	assert.ErrorIs(t, err, ErrCrashed)
 	assert.False(t, math.IsNaN(fit.Model.Meta.Objective))
 	assert.NoError(t, fit.Model.Validate())
 }

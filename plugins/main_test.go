@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 		Serve(&knob{C: 1, N: 2, Mode: "even", inner: 10})
 	case "cauchy":
 		Serve(Radial(&cauchy{C: 1}))
+	case "mortal":
+		Serve(newMortal(rest))
 	case "fair":
 		Serve(Radial(fair{}))
 	case "host":

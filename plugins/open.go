@@ -9,16 +9,23 @@ import (
 // Open starts a plugin and configures its loss. The plugin is a path or a name
 // for [Find]. When ctx is done, the start and all calls end with its error;
 // Close is needed in any case.
+//
+// A plugin that ends during a call is started again, once, and the call made again; see [Plugin.Restarts].
 func Open(ctx context.Context, nameOrPath string, o Options) (*Plugin, error) {
 	path, err := Find(nameOrPath)
 	if err != nil {
 		return nil, err
 	}
-	file, err := openExecutable(path, o.SHA256)
+	return (&Plugin{ctx: ctx, options: o.withDefaults(), name: nameOrPath, path: path}).open()
+}
+
+// open starts a plugin that knows where its file is.
+func (p *Plugin) open() (*Plugin, error) {
+	file, err := openExecutable(p.path, p.options.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{ctx: ctx, options: o.withDefaults(), name: nameOrPath, sha256: file.SHA256}
+	p.sha256 = file.SHA256
 	err = p.start(file)
 	file.Close()
 	if err != nil {

@@ -3,6 +3,7 @@ package plugins
 import (
 	"cmp"
 	"io"
+	"log/slog"
 	"time"
 )
 
@@ -37,6 +38,9 @@ type Options struct {
 	// Log receives what the plugin writes to its standard error; nil drops it.
 	// The end of it is kept for errors in any case.
 	Log io.Writer
+	// Logger receives the same by levels, with the values of what the plugin logs by hclog in
+	// JSON; other lines are of the level Debug. Nil drops it.
+	Logger *slog.Logger
 }
 
 func (o Options) withDefaults() Options {

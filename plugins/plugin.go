@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -32,6 +33,7 @@ type Plugin struct {
 	ctx     context.Context
 	options Options
 	name    string
+	path    string
 	sha256  string
 	folder  string
 	process *process.Process
@@ -52,6 +54,10 @@ type Plugin struct {
 	failure     error // why all further calls fail
 	pending     error // of a call that could not return one
 	closed      sync.Once
+
+	revive sync.Once              // before next is set
+	next   atomic.Pointer[Plugin] // in place of this one, which has ended
+	again  bool                   // this one is in the place of another
 }
 
 // Loss returns the loss. It implements the optional interfaces of package
@@ -72,6 +78,10 @@ func (p *Plugin) SharedMemory() bool { return p.segments.Usable() }
 // second. Nothing of it is left. Further calls of the loss fail.
 func (p *Plugin) Close() error {
 	p.closed.Do(func() {
+		p.revive.Do(func() {}) // no more
+		if next := p.next.Load(); next != nil {
+			defer next.Close()
+		}
 		p.fail(&Error{p.name, "evaluate", ErrClosed, "", ""})
 		if p.conn != nil {
 			p.shutdown()

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 
@@ -39,6 +40,14 @@ func (l *remote) Params() map[string]float64 { return numbers(l.plugin.params) }
 
 // Err implements [rowloss.ErrReporter].
 func (l *remote) Err() error { return l.plugin.lastFailure() }
+
+// Notes implements [rowloss.Noted].
+func (l *remote) Notes() []string {
+	if l.plugin.Restarts() == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the plugin %s ended during the fit and was started again: %v", l.plugin.name, l.plugin.terminal())}
+}
 
 // Program implements [rowloss.Identified].
 func (l *remote) Program() rowloss.Program {

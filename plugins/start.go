@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -74,7 +73,7 @@ func (p *Plugin) handshake(ctx context.Context) (net.Addr, error) {
 		RunnerFunc:       p.newRunner,
 		SkipHostEnv:      true,
 		StartTimeout:     time.Until(deadline) + time.Second, // ctx kills the process first
-		Logger:           hclog.New(&hclog.LoggerOptions{Level: hclog.Off, Output: io.Discard}),
+		Logger:           newLogger(p.options.Logger),
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.folder},
 	})
 	stop := context.AfterFunc(ctx, p.process.End)

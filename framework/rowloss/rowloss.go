@@ -48,6 +48,12 @@ type HighLatency interface {
 	Callers() int
 }
 
+// Noted is a loss with something to say about its work for a fit, which is a warning of the fit.
+type Noted interface {
+	// Notes returns sentences.
+	Notes() []string
+}
+
 // Identified is a loss that another program computes.
 type Identified interface {
 	// Program says which one.

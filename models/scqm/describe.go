@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -30,6 +31,9 @@ func (c Config) meta(f sheet.Shape, n int, weight, penalty float64, solver frame
 	switch run.Status {
 	case framework.Stalled, framework.MaxIterations, framework.MaxEvaluations:
 		warnings = append(warnings, run.Message)
+	}
+	if l, ok := c.Loss.(rowloss.Noted); ok {
+		warnings = append(warnings, l.Notes()...)
 	}
 	return Meta{
 		Format: FormatVersion, Version: Version,
