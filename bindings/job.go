@@ -36,6 +36,7 @@ const (
 	ColumnsAt           // and columns
 	ValuesAt            // 1 where values are asked for
 	GradientsAt         // 1 where gradients are asked for
+	LoggedAt            // the number of records that Logged will return
 	stateEntries        // length of the state
 )
 
@@ -70,6 +71,7 @@ type job struct {
 
 	// atEnd is what the work leaves to be done when it has ended.
 	atEnd []func() error
+	log   logged
 
 	result any           // set before done is closed
 	err    error         // likewise
@@ -186,7 +188,7 @@ func resultOf[T any](j *job) (T, error) {
 
 // Wait waits for news of a job, at most so many milliseconds, and returns
 // Running, Done, Asked or Evaluated; the error of a job that failed. It writes
-// the state, 8 numbers as the constants say, to the destination state where
+// the state, 9 numbers as the constants say, to the destination state where
 // that is not 0.
 func Wait(number, milliseconds int64, state uint64) (int64, error) {
 	return withJob("wait", number, func(j *job) (int64, error) {
@@ -233,6 +235,7 @@ func (j *job) describe(to []float64) {
 		return
 	}
 	clear(to)
+	to[LoggedAt] = j.log.count()
 	if p := j.progress.Load(); p != nil {
 		to[IterationAt], to[CostAt], to[SecondsAt] = float64(p.Iteration), p.Cost, p.Elapsed.Seconds()
 	}

@@ -95,7 +95,7 @@ func (c lossChoice) elsewhere() bool { return c.Python || c.Plugin != "" }
 // open starts the plugin for the time of the job.
 func (c lossChoice) open(j *job) (framework.Loss, error) {
 	p, err := plugins.Open(j.ctx, c.Plugin, plugins.Options{
-		Params: c.Params, SHA256: c.SHA256, CallTimeout: seconds(c.Timeout),
+		Params: c.Params, SHA256: c.SHA256, CallTimeout: seconds(c.Timeout), Logger: j.log.logger(),
 	})
 	if errors.Is(err, plugins.ErrChecksum) && c.Learned {
 		return nil, fmt.Errorf("the model was learned with another file of its plugin; if you trust the present one, give scqm.load "+

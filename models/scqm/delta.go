@@ -3,12 +3,10 @@ package scqm
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
@@ -92,41 +90,5 @@ func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (flo
 	return losses.DefaultDelta(name, []float64{middle}), nil
 }
 
-const (
-	// huge is an extent of rows beyond any width.
-	huge = 1e100
-	// slowGrowth is the factor by which the loss of a residual of twice the length is larger, at most, where it
-	// redescends; for the norm it is 2.
-	slowGrowth = 1.9
-)
-
-// redescends reports whether a loss grows less than the norm for rows as far apart as the extent. It then has
-// minima for the rows of every sheet that is there, and a fit starts at that by l2.
-func redescends(l framework.Loss, extent float64) bool {
-	radial, ok := l.(framework.Radial)
-	if !ok {
-		return false
-	}
-	rho := make([]float64, 2)
-	radial.Rho(rho, nil, nil, []float64{extent * extent, 4 * extent * extent})
-	return rho[1] < slowGrowth*rho[0]
-}
-
-// startByL2 makes the fit by l2 the first start, where the loss redescends.
-func (r *request) startByL2(ctx context.Context, s *starts, published bool) error {
-	if published || !redescends(r.config.Loss, rows.MaxNorm(r.data.X)) {
-		return nil
-	}
-	c := *r.config
-	c.Loss, c.Solver, c.Options.Observers, c.Options.Checkpoint = losses.L2(), nil, nil, nil
-	by := *r
-	by.loss, by.config, by.notes = c.Loss, &c, slices.Clip(r.notes)
-	fit, err := by.fit(ctx)
-	if fit == nil {
-		return err
-	}
-	if s.settled = fit.Run.Point; s.enough > 0 {
-		s.count = 1
-	}
-	return nil
-}
+// huge is an extent of rows beyond any width.
+const huge = 1e100

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/losses"
@@ -50,18 +50,6 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 	back(ctx, &out)
 	out.fit.explain(x)
 	return out.fit, out.failure
-}
-
-// roundedFor returns a loss that solvers can round where it has kinks; see [losses.Rounded].
-func roundedFor(l framework.Loss, x Data) (framework.Loss, error) {
-	if x.Missing || rowloss.StructureOf(l) != rowloss.StructureBlackBox {
-		return l, nil
-	}
-	l, err := losses.Rounded(l, x.D, math.Sqrt(spread(x, rows.Mean(x))))
-	if err != nil {
-		return nil, fmt.Errorf("scqm: %w", err)
-	}
-	return l, nil
 }
 
 // screen tests the rows of a request for curvature and searches planes, and sets the number of directions where
@@ -164,6 +152,25 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
 	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
 	return fit, fitError(failure, false)
+}
+
+// startByL2 makes the fit by l2 the first start, where the loss redescends.
+func (r *request) startByL2(ctx context.Context, s *starts, published bool) error {
+	if published || !redescends(r.config.Loss, rows.MaxNorm(r.data.X)) {
+		return nil
+	}
+	c := *r.config
+	c.Loss, c.Solver, c.Options.Observers, c.Options.Checkpoint = losses.L2(), nil, nil, nil
+	by := *r
+	by.loss, by.config, by.notes = c.Loss, &c, slices.Clip(r.notes)
+	fit, err := by.fit(ctx)
+	if fit == nil {
+		return err
+	}
+	if s.settled = fit.Run.Point; s.enough > 0 {
+		s.count = 1
+	}
+	return nil
 }
 
 // ResidualNorms returns the Euclidean norms of the residuals of the best flat

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -34,6 +35,18 @@ func (c Config) rowLoss(x Data) (framework.Loss, error) {
 		return c.Loss, nil
 	}
 	return lossByEntry(c.Loss)
+}
+
+// roundedFor returns a loss that solvers can round where it has kinks; see [losses.Rounded].
+func roundedFor(l framework.Loss, x Data) (framework.Loss, error) {
+	if x.Missing || rowloss.StructureOf(l) != rowloss.StructureBlackBox {
+		return l, nil
+	}
+	l, err := losses.Rounded(l, x.D, math.Sqrt(spread(x, rows.Mean(x))))
+	if err != nil {
+		return nil, fmt.Errorf("scqm: %w", err)
+	}
+	return l, nil
 }
 
 // lossByEntry returns a loss as the equal sum over entries for complete rows. squared_l2 is kept, with all its

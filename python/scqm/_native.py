@@ -11,6 +11,7 @@ import ctypes
 import functools
 import itertools
 import json
+import logging
 import os
 import time
 import weakref
@@ -41,7 +42,7 @@ T = TypeVar("T")
 
 # What Wait returns, and the entries of its state; see bindings/job.go.
 RUNNING, DONE, ASKED, EVALUATED = range(4)
-ITERATION, COST, SECONDS, QUESTION, ROWS, COLUMNS, VALUES, GRADIENTS = range(8)
+ITERATION, COST, SECONDS, QUESTION, ROWS, COLUMNS, VALUES, GRADIENTS, LOGGED = range(9)
 QUESTION_LOSS, QUESTION_WEIGHTS, QUESTION_HESSIAN = 1, 2, 3
 QUESTION_MINIMUM, QUESTION_SUM = 4, 5
 
@@ -50,6 +51,10 @@ PATIENCE = 20
 # Seconds to wait for the end of a job that was cancelled. Its arrays are kept
 # longer where that is not enough.
 GRACE = 0.03
+
+# What plugins log goes here; its levels are those of log/slog.
+_log = logging.getLogger("scqm.plugin")
+_LEVELS = {"DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40}
 
 KINDS: dict[str, type[ScqmError]] = {
     "input": InputError,
@@ -177,7 +182,7 @@ class Job:
         self.number = next(_numbers)
         self.keep = list(keep)
         self.answer = answer
-        self.state = np.zeros(8)
+        self.state = np.zeros(9)
         self._address = address(self.state)
 
     def start(
@@ -196,7 +201,11 @@ class Job:
     ) -> None:
         """Wait for the end of the job, or of an evaluation."""
         while True:
-            news = call(_core.bindings_Wait, self.number, PATIENCE, self._address)
+            try:
+                news = call(_core.bindings_Wait, self.number, PATIENCE, self._address)
+            finally:
+                if self.state[LOGGED]:
+                    self._hand_on_log()
             if progress is not None:
                 progress(self.state)
             if news == until:
@@ -205,6 +214,15 @@ class Job:
                 if self.answer is None:
                     raise InternalError("the job has a question for nobody")
                 self.answer(self, self.state)
+
+    def _hand_on_log(self) -> None:
+        """Give what plugins have logged to the logger of this module."""
+        for record in json.loads(call(_core.bindings_Logged, self.number)):
+            level = _LEVELS.get(record.pop("level"), 5)
+            message = record.pop("msg")
+            del record["time"]
+            values = "".join(f" {name}={value}" for name, value in record.items())
+            _log.log(level, "%s%s", message, values)
 
     def kept(self) -> Kept:
         """Keep the result of the job, which is done, in the library."""

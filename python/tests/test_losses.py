@@ -384,3 +384,31 @@ class Bounded(losses.Loss):
 def test_residuals_that_are_not_finite_never_reach_a_loss() -> None:
     report = losses.check(Bounded(), convex=False)
     assert report, report
+
+
+class TwoMethods(losses.Loss):
+    """A built-in loss behind its values and gradients."""
+
+    def __init__(self, loss: losses.Loss) -> None:
+        self.loss = loss
+
+    def evaluate(self, R: Array) -> tuple[Array, Array]:
+        return self.loss.evaluate(R)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("loss", [losses.L1(), losses.L2(), losses.Quantile(0.5)])
+def test_kinks_that_nobody_declares_are_found(loss: losses.Loss) -> None:
+    X = make_arc(150, noise=0.05, random_state=3)[0]
+    X[::10] += np.random.default_rng(1).normal(size=X[::10].shape)
+    want = SCQM(1, loss=loss).fit(X)
+    for other in (TwoMethods(loss), loss.evaluate):
+        got = SCQM(1, loss=other).fit(X)
+        assert got.objective_ == pytest.approx(want.objective_, rel=1e-3)
+        near = np.linalg.norm(got.project(X) - want.project(X), axis=1)
+        assert np.median(near) < 1e-2
+
+
+def test_other_kinks_are_refused_by_name() -> None:
+    X = make_arc(60, noise=0.05, random_state=3)[0]
+    with pytest.raises(scqm.InputError, match=r"framework\.Smoother .*quantile"):
+        SCQM(1, loss=TwoMethods(losses.Quantile(0.9))).fit(X)

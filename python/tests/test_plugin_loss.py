@@ -306,3 +306,44 @@ def test_values_of_plugins() -> None:
     assert loss == losses.Plugin("tukey", c=3.0) != losses.Plugin("tukey")
     assert hash(loss) == hash(losses.Plugin("tukey", c=3.0))
     assert "tukey" in repr(loss)
+
+
+MORTAL = '''#!{python}
+import json, os, sys
+import numpy as np
+from scqm.plugin import Loss, parameter, serve
+
+class Mortal(Loss):
+    """sum_k |r_k| behind two methods, by a program that ends at its 20th call."""
+    name = "mortal"
+    file = parameter("", doc="counts calls")
+
+    def evaluate(self, r):
+        with open(self.file, "a") as f:
+            f.write(".")
+        calls = os.path.getsize(self.file)
+        if calls == 1:
+            line = {{"@level": "warn", "@message": "first call", "rows": len(r)}}
+            print(json.dumps(line), file=sys.stderr, flush=True)
+        if calls == 20:
+            os._exit(3)
+        return np.abs(r).sum(axis=1), np.sign(r)
+
+serve(Mortal)
+'''
+
+
+def test_a_plugin_that_ends_is_started_again_and_its_log_is_heard(
+    X: Array, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "scqm-loss-mortal"
+    path.write_text(MORTAL.format(python=sys.executable))
+    path.chmod(0o755)
+    loss = losses.Plugin(path, file=str(tmp_path / "calls"))
+    with caplog.at_level("DEBUG", "scqm.plugin"):
+        m = SCQM(1, loss=loss).fit(X)
+    assert any("was started again" in w for w in m.warnings_)
+    assert m.objective_ == pytest.approx(SCQM(1, loss="l1").fit(X).objective_, rel=1e-3)
+    said = [r for r in caplog.records if r.getMessage().startswith("first call rows=")]
+    assert [r.levelname for r in said] == ["WARNING"]
+    assert not children()
