@@ -1,9 +1,9 @@
-"""Measure fits with three rows of ten near another sheet: how far they are off the truth.
+"""Measure fits with three rows of ten near another sheet: how far off the truth.
 
-The truth is a saddle in three dimensions with noise of standard deviation 0.05; the other
-sheet is the same, so far above it as the columns say. Every loss with a width has the
-default times a factor. Printed is the mean distance of points of the true sheet from the
-fit, in units of the noise, over fresh draws of 600 rows.
+The truth is a saddle in three dimensions with noise of standard deviation 0.05; the
+other sheet is the same, so far above it as the columns say. Every loss with a width
+has the default times a factor. Printed is the mean distance of points of the true
+sheet from the fit, in units of the noise, over fresh draws of 600 rows.
 
     python python/benchmarks/redescending.py --seed 1
 """
@@ -61,7 +61,8 @@ def main() -> None:
                         distance = off(X, truth, loss, factor * width)[0]
                     key = loss, factor, gap
                     sums[key] = sums.get(key, 0) + distance / args.draws
-    print("| loss | width | " + " | ".join(f"{gap / NOISE:g} apart" for gap in GAPS) + " |")
+    columns = " | ".join(f"{gap / NOISE:g} apart" for gap in GAPS)
+    print(f"| loss | width | {columns} |")
     print("| --- | --- |" + " --- |" * len(GAPS))
     for loss, factor in dict.fromkeys(key[:2] for key in sums):
         cells = " | ".join(f"{sums[loss, factor, gap]:.2f}" for gap in GAPS)
