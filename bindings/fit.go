@@ -116,6 +116,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 		return nil, err
 	}
 	data.Missing = s.IgnoreMissing
+	config.Options = config.Options.Begun()
 	learn := selection.LearnLoss
 	if s.Loss.Python || s.Loss.Name != lossAuto {
 		learn = scqm.Learn

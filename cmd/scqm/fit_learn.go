@@ -72,13 +72,14 @@ func (f *fitFlags) learnInMemory(cmd *cobra.Command, path string, src *dataset.S
 	}
 	x := cli.RowsOf(m)
 	x.Missing = f.data.Missing
-	var loss framework.Loss // nil: to be chosen
+	c := f.config(nil) // no loss: to be chosen
+	c.Options = c.Options.Begun()
 	if !f.choosesLoss() {
-		if loss, err = f.loss.MakeFor(cmd.Context(), x, f.config(nil)); err != nil {
+		if c.Loss, err = f.loss.MakeFor(cmd.Context(), x, c); err != nil {
 			return learned{}, err
 		}
 	}
-	fit, err := f.progress.Learn(cmd, x, f.config(loss))
+	fit, err := f.progress.Learn(cmd, x, c)
 	return learned{fit, m.Names}, err
 }
 

@@ -32,7 +32,13 @@ func TestKinksBehindTwoMethods(t *testing.T) {
 	x := spoiltParabola()
 	half, err := losses.Quantile(0.5)
 	require.NoError(t, err)
-	for _, l := range []framework.Loss{losses.L1(), losses.L2(), half, losses.SquaredL2()} {
+	list := []framework.Loss{losses.L1(), losses.L2(), half, losses.SquaredL2()}
+	for _, name := range []string{"tukey", "cauchy", "welsch", "geman_mcclure"} {
+		l, err := losses.ByName(name, losses.Params{Delta: new(0.3)})
+		require.NoError(t, err)
+		list = append(list, l)
+	}
+	for _, l := range list {
 		want := learn(t, x, Config{Latent: 1, Loss: l}).Model
 		got := learn(t, x, Config{Latent: 1, Loss: blackBox{Loss: l}}).Model
 		t.Logf("%s: %.6f %s, behind two methods %.6f %s %s", l.Name(), want.Meta.Objective, want.Meta.Status, got.Meta.Objective, got.Meta.Status, got.Meta.Message)

@@ -25,7 +25,7 @@ func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, 
 	if c.Loss, err = losses.ByName(name, losses.Params{Delta: new(1.0)}); err != nil {
 		return 0, err
 	}
-	if redescends(c.Loss, huge) && !sumsBlocks(c.Solver) {
+	if redescends(c.Loss, 1, huge) && !sumsBlocks(c.Solver) {
 		return deltaByL2(ctx, x, c, name)
 	}
 	entries := name == huberEntries
@@ -46,7 +46,7 @@ func deltaByL2(ctx context.Context, x Data, c Config, name string) (float64, err
 		_, err := losses.ByEntry(c.Loss)
 		return 0, fmt.Errorf("scqm: %w: %w", err, ErrInput)
 	}
-	c.Loss, c.Options.Checkpoint = losses.L2(), nil
+	c.Loss, c.Options.Observers, c.Options.Checkpoint = losses.L2(), nil, nil
 	fit, err := Learn(ctx, x, c)
 	if err != nil {
 		return 0, err

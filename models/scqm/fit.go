@@ -156,7 +156,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 
 // startByL2 makes the fit by l2 the first start, where the loss redescends.
 func (r *request) startByL2(ctx context.Context, s *starts, published bool) error {
-	if published || !redescends(r.config.Loss, rows.MaxNorm(r.data.X)) {
+	if published || r.data.Missing || !redescends(r.config.Loss, r.data.D, rows.MaxNorm(r.data.X)) {
 		return nil
 	}
 	c := *r.config

