@@ -35,6 +35,8 @@ type denoiserSettings struct {
 	CellRows int `json:"cell_rows"`
 	// Threads does not change the result.
 	Threads int `json:"threads"`
+	// IgnoreMissing leaves rows with missing entries out.
+	IgnoreMissing bool `json:"ignore_missing"`
 }
 
 // denoiser is the result of a job that fitted a method.
@@ -60,6 +62,7 @@ func StartDenoiser(number int64, settings string, x uint64, rows, columns int64,
 		if err != nil {
 			return 0, err
 		}
+		data.Missing = s.IgnoreMissing
 		return start(number, "denoiser", func(j *job) (any, error) { return s.fit(j, data, precision) })
 	})
 }
@@ -150,6 +153,8 @@ func DenoiserReport(number int64) (string, error) {
 
 // denoiseSettings are the settings of [StartDenoise].
 type denoiseSettings struct {
+	// IgnoreMissing leaves rows with missing entries as they are.
+	IgnoreMissing bool `json:"ignore_missing"`
 	Average int     `json:"average"`
 	Share   float64 `json:"share"`
 	Threads int     `json:"threads"`
@@ -173,6 +178,7 @@ func StartDenoise(number, denoiser int64, settings string, y uint64, rows, colum
 		if err != nil {
 			return 0, err
 		}
+		data.Missing = s.IgnoreMissing
 		about, err := optionalView("report", report, data.N*denoiseColumns)
 		if err != nil {
 			return 0, err

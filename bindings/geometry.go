@@ -32,6 +32,7 @@ func StartGeometry(number, denoiser int64, settings string, y uint64, rows, colu
 		if err != nil {
 			return 0, err
 		}
+		data.Missing = s.IgnoreMissing
 		var side denoise.Orientation
 		if len(s.Viewpoint) > 0 {
 			side.Viewpoint = s.Viewpoint

@@ -28,9 +28,14 @@ type Denoiser struct {
 // Fit prepares a method to denoise rows near the surface that the rows of x are
 // near to. Equal rows count as one with the sum of their weights. It keeps the
 // memory of x, which must not change, or takes as much where the size of the rows
-// is beyond 2^100 or below 2^-100: then it works in another unit. It fails with
+// is beyond 2^100 or below 2^-100: then it works in another unit. Rows with missing
+// entries are left out where x.Missing, and refused elsewhere. It fails with
 // [ErrInput] if x or the settings cannot be used.
 func Fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
+	x, err := onlyComplete(x)
+	if err != nil {
+		return nil, err
+	}
 	m, x, unit, copied, err := intoUnits(m, x)
 	if err != nil {
 		return nil, err
@@ -134,9 +139,12 @@ func (d *Denoiser) Neighbors() int { return d.prepared.Size }
 // Denoise denoises the rows of x, which may be those fitted or others of the same
 // length; their weights do not matter. When ctx is done it returns the error of
 // ctx with a result in which only some rows are Done, and the others are as they
-// came.
+// came. Where x.Missing, rows with missing entries are Unchanged.
 func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	x.Weights = nil
+	if list := completeRows(x); list != nil {
+		return d.denoiseComplete(ctx, x, list, o)
+	}
 	if d.unit == 1 {
 		return d.denoise(ctx, x, o)
 	}

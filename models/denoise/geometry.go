@@ -72,6 +72,9 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 	if err := side.check(x, latent); err != nil {
 		return nil, err
 	}
+	if list := completeRows(x); list != nil {
+		return d.describeComplete(ctx, x, list, r, side, o)
+	}
 	held, err := d.reserveGeometry(x, o)
 	if err != nil {
 		return nil, err

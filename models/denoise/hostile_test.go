@@ -182,11 +182,11 @@ func TestErrors(t *testing.T) {
 	weights := x
 	weights.Weights = make([]float64, 50)
 	for want, try := range map[string]func() error{
-		"denoise: row 1, column 0 is NaN": func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, bad, Options{}); return err },
-		"all weights are 0":               func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, weights, Options{}); return err },
-		"latent dimension 4":              func() error { _, err := Fit(ctx, classic.LPCA{Latent: 4}, x, Options{}); return err },
-		"neighbours are too few":          func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Neighbors: 5}, x, Options{}); return err },
-		"degree is 3":                     func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Degree: 3}, x, Options{}); return err },
+		"row 1, column 0 is NaN": func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, bad, Options{}); return err },
+		"all weights are 0":      func() error { _, err := Fit(ctx, classic.LPCA{Latent: 1}, weights, Options{}); return err },
+		"latent dimension 4":     func() error { _, err := Fit(ctx, classic.LPCA{Latent: 4}, x, Options{}); return err },
+		"neighbours are too few": func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Neighbors: 5}, x, Options{}); return err },
+		"degree is 3":            func() error { _, err := Fit(ctx, classic.MLS{Latent: 2, Degree: 3}, x, Options{}); return err },
 		"given or local": func() error {
 			_, err := Fit(ctx, classic.KDE{Latent: 2, Width: 1, Local: true}, x, Options{})
 			return err

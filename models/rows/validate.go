@@ -16,17 +16,30 @@ func (x Data) Validate() error {
 	if x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
 		return fmt.Errorf("scqm: %d numbers do not make %d rows of %d: %w", len(x.X), x.N, x.D, ErrInput)
 	}
-	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
-		v := x.X[i]
-		if math.IsInf(v, 0) || math.IsNaN(v) && !x.Missing {
-			return fmt.Errorf("scqm: row %d, column %d is %v; remove or impute it first: %w", x.First+i/x.D, i%x.D, v, ErrInput)
-		}
+	if err := x.ValidateEntries(); err != nil {
+		return err
 	}
 	if err := x.validateRows(); err != nil {
 		return err
 	}
 	return x.validateWeights()
 }
+
+// ValidateEntries refuses the first entry that is infinite, or NaN where no entries can be missing.
+func (x Data) ValidateEntries() error {
+	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
+		switch v := x.X[i]; {
+		case math.IsInf(v, 0):
+			return fmt.Errorf("scqm: row %d, column %d is %v (infinite): correct it or leave out its row: %w", x.First+i/x.D, i%x.D, v, ErrInput)
+		case math.IsNaN(v) && !x.Missing:
+			return fmt.Errorf("scqm: row %d, column %d is NaN (missing): %s: %w", x.First+i/x.D, i%x.D, missingRemedy, ErrInput)
+		}
+	}
+	return nil
+}
+
+// missingRemedy is what can be done about a missing entry. Every door says the same: python/scqm/_rows.py has the words too.
+const missingRemedy = `fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore)`
 
 func (x Data) validateWeights() error {
 	if x.Weights == nil {
@@ -55,7 +68,7 @@ func (x Data) validateRows() error {
 	}
 	for i := range x.N {
 		if NoneObserved(x.Row(i)) {
-			return fmt.Errorf("scqm: row %d has no entry, all of its %d are missing; leave it out: %w", x.First+i, x.D, ErrInput)
+			return fmt.Errorf("scqm: row %d has no entry, all of its %d are missing: leave it out (--drop-missing): %w", x.First+i, x.D, ErrInput)
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func TestFitManyErrorsNameTheFit(t *testing.T) {
 	sets := neighbourhoods(3)
 	sets[2].X[3*17+1] = math.NaN()
 	_, err := FitMany(ctx, sets, c)
-	assert.EqualError(t, err, "scqm: fit 2: row 17, column 1 is NaN; remove or impute it first: "+ErrInput.Error())
+	assert.EqualError(t, err, `scqm: fit 2: row 17, column 1 is NaN (missing): fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore): `+ErrInput.Error())
 	assert.ErrorIs(t, err, ErrInput)
 	sets[2].X[3*17+1] = 0
 	_, err = FitMany(ctx, sets, Config{Latent: 4, Loss: losses.SquaredL2()})

@@ -29,6 +29,7 @@ from ._validation import (
     check_bool,
     check_count,
     check_integer,
+    check_missing,
     check_real,
     check_threads,
 )
@@ -85,8 +86,8 @@ class DenoiseReport:
         neighbours fill, or, with "auto", further from the surface than the noise
         explains: the result rests on less than that of others.
     unchanged : ndarray of bool, shape (n,)
-        Whether there was no surface, or its point was so far from the
-        neighbours that it cannot be meant: the row is as it came.
+        Whether there was no surface, its point was so far from the neighbours that
+        it cannot be meant, or entries are missing: the row is as it came.
     share_error : float
         What `share` has cost: the root mean square distance of up to 256 of the
         rows from where surfaces of their own take them. 0 without `share`.
@@ -170,6 +171,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         Let a surface serve all rows within this part, at most 1, of the size of
         its neighbourhood: faster and less exact; `report_.share_error` says how
         much.
+    missing : {"error", "ignore"}, default="error"
+        What to do with rows that have missing entries: refuse them, or leave them as
+        they are. They are then nobody's neighbours, and ``unchanged`` in the report.
     n_threads : int, optional
         Threads to use. By default as many as the environment variable
         OMP_NUM_THREADS says, which joblib sets in its workers, else as many as
@@ -251,6 +255,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         n_axes: int | str = "auto",
         average: int | None = None,
         share: float | None = None,
+        missing: str = "error",
         n_threads: int | None = None,
         verbose: bool = False,
     ) -> None:
@@ -269,6 +274,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.n_axes = n_axes
         self.average = average
         self.share = share
+        self.missing = missing
         self.n_threads = n_threads
         self.verbose = verbose
 
@@ -321,9 +327,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         """
         settings, loss = self._settings()
         self._options()
-        rows = check_rows(self, X, reset=True, ensure_min_samples=2)
+        rows = self._checked(X, reset=True, ensure_min_samples=2)
         if settings["d"] != CHOOSE and self.method != LINEAR:
-            check_components(settings["d"], rows)
+            check_components(settings["d"], rows.shape[1])
         weights = check_weights(sample_weight, rows)
         # Searches among the rows would go wrong if they changed.
         rows, weights = rows.copy(), None if weights is None else weights.copy()
@@ -377,8 +383,13 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     def __sklearn_tags__(self) -> Any:
         """Say what scikit-learn may expect."""
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "ignore"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _checked(self, X: npt.ArrayLike, **checks: Any) -> Array:
+        ignoring = check_missing(self.missing)
+        return check_rows(self, X, missing=ignoring, empty=ignoring, **checks)
 
     def transform(self, X: npt.ArrayLike) -> Array:
         """Denoise rows, those fitted or others.
@@ -395,7 +406,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             without one is as it came.
         """
         check_is_fitted(self)
-        return like(X, self._denoise(check_rows(self, X))[0])
+        return like(X, self._denoise(self._checked(X))[0])
 
     def denoise(self, X: npt.ArrayLike) -> tuple[Array, DenoiseReport]:
         """Denoise rows and say how far the result can be trusted.
@@ -413,7 +424,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             Distances moved, noise, neighbours, ridge and flags.
         """
         check_is_fitted(self)
-        out, report = self._denoise(check_rows(self, X))
+        out, report = self._denoise(self._checked(X))
         return like(X, out), report
 
     def describe(
@@ -445,7 +456,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             Normals, curvatures, standard errors and outlier scores.
         """
         check_is_fitted(self)
-        X = check_rows(self, X)
+        X = self._checked(X)
         like = None if normals is None else self._vectors("normals", normals, X.shape)
         place = (
             None
@@ -567,6 +578,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             "n_neighbors": self._neighbors(),
             "axes": self._axes(),
             "cell_rows": self._cell_rows,
+            "ignore_missing": check_missing(self.missing),
             "threads": check_threads(self.n_threads),
         }
         values: dict[str, Any] = {
@@ -678,6 +690,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         return {
             "average": average or 0,
             "share": share,
+            "ignore_missing": check_missing(self.missing),
             "threads": check_threads(self.n_threads),
         }
 
@@ -722,8 +735,9 @@ class _Fitted:
         self.weights = weights
 
     def used(self) -> Array:
-        """Return the rows of positive weight."""
-        return self.X if self.weights is None else self.X[self.weights > 0]
+        """Return the rows of positive weight without missing entries."""
+        rows = self.X if self.weights is None else self.X[self.weights > 0]
+        return rows[~np.isnan(rows).any(axis=1)]
 
     def prepare(self, verbose: bool) -> tuple[Kept, dict[str, Any]]:
         """Fit, and return what stays in the library and its report."""

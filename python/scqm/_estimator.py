@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import warnings
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -32,12 +33,11 @@ from ._native import Array, Job, address, call
 from ._progress import Progress
 from ._rows import (
     check_components,
-    check_plain_rows,
     check_rows,
-    check_rows_in_place,
     check_weights,
     count_components,
     dtype_like,
+    index_of,
     like,
 )
 from ._suggest import suggest
@@ -48,6 +48,7 @@ from ._validation import (
     check_curvature,
     check_integer,
     check_latent,
+    check_missing,
     check_real,
     check_seed,
     check_threads,
@@ -352,7 +353,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         rows = check_rows(self, X, reset=True, missing=ignoring, ensure_min_samples=2)
         weights = check_weights(sample_weight, rows)
         chosen = self._choose(settings, loss, rows, weights)
-        check_components(settings["d"], rows)
+        check_components(settings["d"], rows.shape[1])
         settings["loss"] = {"name": AUTO} if automatic else loss._choice()
         report, arrays = self._run(settings, loss, rows, weights)
         if automatic:
@@ -486,7 +487,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         if before is not None and type(loss) is type(before.loss):
             loss = before.loss  # with the parameters that were found at first
         rows = check_rows(self, X, reset=first, ensure_min_samples=2 if first else 1)
-        check_components(settings["d"], rows)
+        check_components(settings["d"], rows.shape[1])
         weights = check_weights(sample_weight, rows)
         settings["loss"] = loss._choice()
         state = None if first else self._learned
@@ -555,7 +556,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             The rows f(tau).
         """
         check_is_fitted(self)
-        tau = check_plain_rows(T, "T")
+        tau = check_rows(None, T, name="T")
         d, D = self.components_.shape
         if tau.shape[1] != d:
             raise InputError(
@@ -608,6 +609,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             certified=certified > 0 if known else None,
             parts=parts.astype(np.int64),
             second=second,
+            _index=index_of(X),
         )
         return like(X, both[:, :D].copy()), report
 
@@ -750,16 +752,20 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         left_out: list[int] | None,
     ) -> Influence:
         check_is_fitted(self)
-        rows = check_rows_in_place(self, X)
+        rows = check_rows(self, X, in_place=True)
         by_blocks = left_out is None and (
             rows.dtype == np.float32 or isinstance(X, np.memmap)
         )
         if not by_blocks or not readable(rows):
             rows, by_blocks = _native.contiguous(rows), False
         weights = check_weights(sample_weight, rows)
-        return _influence.compute(
+        found = _influence.compute(
             self._model(), rows, weights, left_out, by_blocks=by_blocks
         )
+        index = index_of(X)
+        if index is not None and left_out is not None:
+            index = index[left_out]
+        return replace(found, _index=index)
 
     def score(
         self,
@@ -795,16 +801,13 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         rows = self._seen(X)
         weights = check_weights(sample_weight, rows)
         if hidden is None:
-            return -float(np.average(self._losses(rows)[:, 0], weights=weights))
+            values = self._model().map("losses", rows, 1)[:, 0]
+            return -float(np.average(values, weights=weights))
         if not 0 < (part := check_real("hidden", hidden, 0, True)) < 1:
             raise InputError(f"hidden is {hidden!r}; want a number above 0 and below 1")
         more = {"hidden": part, "seed": check_seed(self.random_state)}
         errors = self._model().map("hidden", rows, 1, fit=True, more=more)[:, 0]
         return -float(np.sqrt(np.average(errors, weights=weights) / rows.shape[1]))
-
-    def _losses(self, X: npt.ArrayLike) -> Array:
-        """Return the losses of rows against their projections, as a column."""
-        return self._model().map("losses", self._seen(X), 1)
 
     def residual_parts(self) -> Array:
         """Return which part of the noise the fit has left in each residual.
@@ -873,7 +876,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
     def _seen(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
         """Return rows for a fitted model, as they are where that is float."""
         missing = self._report.get("missing") is not None
-        return check_rows_in_place(self, X, missing=missing)
+        return check_rows(self, X, missing=missing, in_place=True)
 
     def __sklearn_tags__(self) -> Any:
         """Say what scikit-learn may send."""
@@ -884,8 +887,6 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 
     def _settings(self, open_d: bool = False) -> dict[str, Any]:
         """Return the parameters as the library takes them; d is 0 where it is open."""
-        if self.missing not in ("error", "ignore"):
-            raise InputError(f"missing is {self.missing!r}; want 'error' or 'ignore'")
         solver = self.solver
         if isinstance(solver, type) or not isinstance(
             solver, str | solvers.Solver | solvers.Stochastic
@@ -902,7 +903,7 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             "s": check_curvature(self.n_curvature),
             "linear": check_bool("linear", self.linear),
             "n_init": check_integer("n_init", self.n_init, 1),
-            "ignore_missing": self.missing == "ignore",
+            "ignore_missing": check_missing(self.missing),
             "ridge": None if chosen else check_real("ridge", self.ridge, 0, False),
             "auto_ridge": chosen,
             "solver": solver if isinstance(solver, str) else solver.name,
@@ -1009,6 +1010,12 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
             if entry in report:
                 setattr(self, name, np.array(report[entry]))
 
+    def _name(self) -> None:
+        """Set number and names of columns as the report has them."""
+        self.n_features_in_ = self._report["D"]
+        if names := self._report.get("feature_names"):
+            self.feature_names_in_ = np.array(names, dtype=object)
+
     def _warn(self, stacklevel: int) -> None:
         """Warn of what is wrong with the fit."""
         for text in self.warnings_:
@@ -1089,7 +1096,5 @@ def load(
         random_state=report["seed"],
     )
     model._take(report, stored.arrays, stored.loss)
-    model.n_features_in_ = report["D"]
-    if names := report.get("feature_names"):
-        model.feature_names_in_ = np.array(names, dtype=object)
+    model._name()
     return model

@@ -59,6 +59,7 @@ class Influence:
     remaining: float
     rounding: float
     notes: list[str] = field(default_factory=list)
+    _index: Any = field(default=None, repr=False)
 
     def top(self, n: int = 10) -> npt.NDArray[np.int64]:
         """Return the numbers of the rows that drive the fit.
@@ -77,8 +78,11 @@ class Influence:
         return order[: max(n, 0)].astype(np.int64)
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a line for every row."""
-        return to_frame(self._columns())
+        """Return a data frame of pandas with a line for every row.
+
+        Its index is that of the data frame that the rows came in.
+        """
+        return to_frame(self._columns(), self._index)
 
     def _columns(self) -> dict[str, Array]:
         names = "influence", "residual", "residual_without", "leverage"
@@ -128,10 +132,14 @@ class ProjectionReport:
     certified: npt.NDArray[np.bool_] | None
     parts: npt.NDArray[np.int64]
     second: Array
+    _index: Any = field(default=None, repr=False)
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a line for every row."""
-        return to_frame(self._columns())
+        """Return a data frame of pandas with a line for every row.
+
+        Its index is that of the data frame that the rows came in.
+        """
+        return to_frame(self._columns(), self._index)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         names = "residual", "min_eigenvalue", "certified", "parts", "second"

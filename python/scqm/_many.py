@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Literal, overload
 
@@ -21,7 +22,7 @@ from ._estimator import SCQM
 from ._library import _core
 from ._native import Array, Job, address, call, contiguous
 from ._progress import PartProgress
-from ._rows import refuse
+from ._rows import check_components, check_rows, check_weights
 from ._validation import check_bool
 from .exceptions import InputError
 from .losses._answer import answer
@@ -138,7 +139,7 @@ class Fits(Sequence[SCQM]):
         found = report["loss"]
         loss = as_fitted(self._loss, found.get("params") or {}, found.get("plugin"))
         model._take(dict(report), arrays, loss)
-        model.n_features_in_ = report["D"]
+        model._name()
         return model
 
     def __repr__(self) -> str:
@@ -257,23 +258,27 @@ def fit_many(
     }  # fmt: skip
     if isinstance(loss, str) and loss == AUTO:
         raise InputError("loss='auto' is not there for many fits; name a loss")
-    settings = SCQM(**params)._settings()
+    model = SCQM(**params)
+    settings = model._settings()
     if settings["python_solver"] or not isinstance(solver, str):
         raise InputError(f"solver is {solver!r}; want a name for many fits")
     params["random_state"] = settings["seed"]
     scorer = resolve(loss, p, delta, precision)
     settings["loss"] = scorer._choice()
-    rows, lengths = _join(X)
-    weights = _join_weights(sample_weight, lengths)
+    rows, lengths = _join(model, X, settings["ignore_missing"])
+    weights = _join_weights(sample_weight, rows, lengths)
     d, D = settings["d"], rows.shape[1]
-    if d > D:
-        raise InputError(f"n_components={d} exceeds n_features={D}")
+    check_components(d, D)
     pinned = settings["s"]
     s = min(pinned if pinned > 0 else d * (d + 1) // 2, D - d)
+    names = getattr(model, "feature_names_in_", None)
     show = PartProgress(
         f"{len(lengths)} fits", check_bool("verbose", verbose), "fit_many"
     )
     reports, arrays = _run(settings, scorer, rows, lengths, weights, s, show)
+    if names is not None:
+        for report in reports:
+            report["feature_names"] = [str(name) for name in names]
     tau, ends = arrays.pop("tau"), np.cumsum(lengths.astype(np.int64)).tolist()
     embeddings = [tau[i:j] for i, j in zip([0, *ends], ends, strict=False)]
     fits = Fits(params, scorer, reports, arrays, embeddings)
@@ -282,74 +287,57 @@ def fit_many(
 
 
 def _join(
-    X: npt.ArrayLike | Sequence[npt.ArrayLike],
+    model: SCQM, X: npt.ArrayLike | Sequence[npt.ArrayLike], missing: bool
 ) -> tuple[Array, npt.NDArray[np.uint64]]:
-    """Return the rows of all sets, and how many each has."""
+    """Return the rows of all sets, and how many each has.
+
+    The model learns the names of the columns, which are those of the first set.
+    """
     if isinstance(X, np.ndarray) and X.dtype != object:
         if X.ndim != 3:
             raise InputError(
                 f"X has {X.ndim} dimensions; want an array of shape (B, n, D), or a "
                 "list of B arrays of shape (n_i, D)"
             )
-        refuse(X)
         B, n, D = X.shape
-        lengths = np.full(B, n, dtype=np.uint64)
-        rows = _numbers(X, "X").reshape(B * n, D)
-    else:
-        given: Any = X  # what is no sequence raises an error of its own
-        sets = list(given)
-        for x in sets:
-            refuse(x)
-        parts = [_numbers(x, f"fit {i}: X") for i, x in enumerate(sets)]
-        for i, part in enumerate(parts):
-            if part.ndim != 2 or part.shape[1] != parts[0].shape[1]:
-                wanted = f"(n, {parts[0].shape[1]})" if i else "(n, D)"
-                raise InputError(f"fit {i}: X has shape {part.shape}; want {wanted}")
-        if not parts:
-            raise InputError("X has no sets of rows; want at least one")
-        lengths = np.array([len(part) for part in parts], dtype=np.uint64)
-        rows = contiguous(np.concatenate(parts))
-    if not len(lengths) or not rows.shape[1]:
-        raise InputError(f"X holds {len(lengths)} sets of {rows.shape[1]} columns")
-    short = np.flatnonzero(lengths < 2)
-    if len(short):
-        raise InputError(
-            f"fit {short[0]}: X has {lengths[short[0]]} rows; want at least 2"
-        )
-    return rows, lengths
-
-
-def _numbers(x: npt.ArrayLike, name: str) -> Array:
-    """Return numbers as the library reads them."""
-    try:
-        array = np.asarray(x)
-        if array.dtype.kind == "c":
-            raise InputError(f"{name} is complex; want real numbers")
-        return contiguous(array)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{name} is no array of numbers: {error}") from None
+        if n > 1:
+            with suppress(ValueError, TypeError):  # said below, with the fit
+                flat = X.reshape(B * n, D)
+                rows = check_rows(model, flat, reset=True, missing=missing)
+                return rows, np.full(B, n, dtype=np.uint64)
+    given: Any = X  # what is no sequence raises an error of its own
+    parts: list[Array] = []
+    for i, x in enumerate(given):
+        try:
+            checks: dict[str, Any] = {"reset": i == 0, "ensure_min_samples": 2}
+            parts.append(check_rows(model, x, missing=missing, **checks))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"fit {i}: {error}") from None
+    if not parts:
+        raise InputError("X has no sets of rows; want at least one")
+    return np.concatenate(parts), np.array([len(p) for p in parts], dtype=np.uint64)
 
 
 def _join_weights(
     weights: npt.ArrayLike | Sequence[npt.ArrayLike] | None,
+    rows: Array,
     lengths: npt.NDArray[np.uint64],
 ) -> Array | None:
     """Return the weights of the rows of all sets."""
     if weights is None:
         return None
     given: Any = weights  # what is no sequence raises an error of its own
-    parts = [_numbers(w, f"fit {i}: sample_weight") for i, w in enumerate(given)]
-    if len(parts) != len(lengths):
+    if len(given) != len(lengths):
         raise InputError(
-            f"sample_weight is for {len(parts)} fits, X for {len(lengths)}"
+            f"sample_weight is for {len(given)} fits, X for {len(lengths)}"
         )
-    for i, (part, n) in enumerate(zip(parts, lengths, strict=True)):
-        if part.shape != (n,):
-            raise InputError(
-                f"fit {i}: sample_weight has shape {part.shape}; want ({n},)"
-            )
+    ends = np.cumsum(lengths.astype(np.int64))
+    parts: list[Any] = []
+    for i, (own, part) in enumerate(zip(given, np.split(rows, ends[:-1]), strict=True)):
+        try:
+            parts.append(check_weights(np.asanyarray(own), part))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"fit {i}: {error}") from None
     return contiguous(np.concatenate(parts))
 
 

@@ -18,7 +18,7 @@ from . import _native, losses
 from ._display import table, to_frame
 from ._library import _core
 from ._native import Array, Job, address, call
-from ._rows import check_plain_rows, check_weights
+from ._rows import check_rows, check_weights
 from ._validation import check_threads
 from .exceptions import InputError
 from .losses._answer import answer
@@ -110,7 +110,7 @@ class FrechetMean:
             Moves that do not fit the rows, or a loss without second derivatives
             at the mean; a ValueError.
         """
-        moves = check_plain_rows(dX, "dX")
+        moves = check_rows(None, dX, name="dX")
         if moves.shape != self._rows.shape:
             raise InputError(f"dX has shape {moves.shape}, the rows {self._rows.shape}")
         center, out = _native.contiguous(self.mean), np.empty(len(self.mean))
@@ -200,7 +200,7 @@ def frechet_mean(
     >>> bool(scqm.frechet_mean(X, loss="huber", delta=1).mean[1] < 2)
     True
     """
-    rows = check_plain_rows(X)
+    rows = check_rows(None, X)
     weights = check_weights(sample_weight, rows)
     resolved = resolve(loss, p, delta, precision)
     threads = check_threads(n_threads)

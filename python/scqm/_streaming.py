@@ -22,6 +22,7 @@ from ._library import _core
 from ._model import fetch
 from ._native import Array, Job, address, call
 from ._progress import Progress
+from ._rows import check_components
 from ._sums import BlockSums
 from .exceptions import InputError
 from .losses import Loss, LossLike
@@ -186,8 +187,7 @@ def fit_parts(
     """Fit an estimator to the rows that a map reaches, and return the reads."""
     n, D = check_shape(shape)
     settings = model._settings()
-    if settings["d"] > D:
-        raise InputError(f"n_components={settings['d']} exceeds n_features={D}")
+    check_components(settings["d"], D)
     if isinstance(model.loss, str) and model.loss == AUTO:
         raise InputError(
             "loss='auto' looks at residuals in memory; fit some of the rows with it, "

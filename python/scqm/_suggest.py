@@ -19,7 +19,7 @@ from ._display import table, to_frame
 from ._library import _core
 from ._native import Job, address, call
 from ._progress import PartProgress
-from ._rows import check_plain_rows, check_weights
+from ._rows import check_rows, check_weights
 from ._validation import (
     check_bool,
     check_count,
@@ -218,7 +218,7 @@ def suggest(
     (1, 1)
     >>> model = scqm.SCQM(**s.params).fit(X)
     """
-    rows = check_plain_rows(X)
+    rows = check_rows(None, X)
     weights = check_weights(sample_weight, rows)
     resolved = resolve(loss, p, delta, precision)
     settings = {

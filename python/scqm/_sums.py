@@ -18,6 +18,7 @@ import numpy.typing as npt
 from . import _native
 from ._library import _core
 from ._native import Array, Job, address, call
+from ._rows import plain
 from .exceptions import InputError, ScqmError
 from .losses import Loss
 from .losses._answer import answer
@@ -61,8 +62,12 @@ class Chunk(NamedTuple):
         cls, rows: npt.ArrayLike, first: int, sample_weight: npt.ArrayLike | None
     ) -> Chunk:
         """Return what was given as arrays."""
-        # Views of arrays in files are not copied.
-        X = rows if isinstance(rows, np.ndarray) else np.asarray(rows)
+        if hasattr(rows, "columns"):
+            raise InputError(
+                f"rows from {first} on are a data frame, whose columns may come in any "
+                "order; give rows[names].to_numpy()"
+            )
+        X = np.asanyarray(plain(rows))  # a view of an array in a file is not copied
         if X.ndim != 2 or len(X) == 0:
             raise InputError(
                 f"rows from {first} on have shape {X.shape}; want (n, D), n above 0"
@@ -71,7 +76,7 @@ class Chunk(NamedTuple):
             raise InputError(f"rows begin at number {first}; want 0 or more")
         weights = None
         if sample_weight is not None:
-            weights = _native.contiguous(sample_weight)
+            weights = _native.contiguous(plain(sample_weight, "sample_weight"))
             if weights.shape != (len(X),):
                 raise InputError(
                     f"weights of rows from {first} on have shape {weights.shape}; "

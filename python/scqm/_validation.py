@@ -94,6 +94,13 @@ def check_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
+def check_missing(value: Any) -> bool:
+    """Return whether missing entries are ignored."""
+    if value not in ("error", "ignore"):
+        raise InputError(f"missing is {value!r}; want 'error' or 'ignore'")
+    return bool(value == "ignore")
+
+
 def check_seed(value: Any) -> int:
     """Return a seed; None stands for 0, so that fits can be repeated."""
     if value is None:

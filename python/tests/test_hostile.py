@@ -153,9 +153,9 @@ def masked() -> Any:
 
 REFUSED: dict[str, tuple[Callable[[], Any], Any, str]] = {
     "NaN": (lambda: with_entry(np.nan), ValueError, "NaN"),
-    "Inf": (lambda: with_entry(np.inf), ValueError, "infinity"),
-    "minus Inf": (lambda: with_entry(-np.inf), ValueError, "infinity"),
-    "masked": (masked, ValueError, r"masked entries, the first at \[17, 3\]"),
+    "Inf": (lambda: with_entry(np.inf), ValueError, "infinite"),
+    "minus Inf": (lambda: with_entry(-np.inf), ValueError, "infinite"),
+    "masked": (masked, ValueError, "row 17, column 3 is NaN"),
     "NaN in a data frame": (lambda: pd.DataFrame(with_entry(np.nan)), ValueError, "NaN"),
     "missing in a data frame": (
         lambda: pd.DataFrame(grid()).astype("Float64").mask(grid() == 3),

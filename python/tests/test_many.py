@@ -101,12 +101,16 @@ def spoilt(i: int, j: int, value: float) -> Array:
 @pytest.mark.parametrize(
     ("X", "params", "message"),
     [
-        (spoilt(2, 17, np.nan), {}, r"^fit 2: row 17, column 1 is NaN"),
+        (spoilt(2, 17, np.nan), {}, r"^fit 2: row 17, column 1 is NaN \(missing\)"),
         (spoilt(1, 3, np.inf), {}, r"^fit 1: row 3, column 1 is \+Inf"),
         (np.ones((3, 4)), {}, "X has 2 dimensions"),
-        ([np.ones((5, 3)), np.ones((5, 2))], {}, r"fit 1: X has shape \(5, 2\); want"),
-        ([np.ones((5, 3)), np.ones((1, 3))], {}, "fit 1: X has 1 rows"),
-        ([np.ones((5, 3)), [["a"]]], {}, "fit 1: X is no array of numbers"),
+        (
+            [np.ones((5, 3)), np.ones((5, 2))],
+            {},
+            "fit 1: X has 2 features, but SCQM is expecting 3",
+        ),
+        ([np.ones((5, 3)), np.ones((1, 3))], {}, "fit 1: Found array with 1 sample"),
+        ([np.ones((5, 3)), [["a"]]], {}, "fit 1: could not convert string"),
         ([], {}, "no sets"),
         (np.ones((2, 5, 3)), {"n_components": 4}, "n_components=4 exceeds"),
         (np.ones((2, 5, 3)), {"loss": "auto"}, "name a loss"),

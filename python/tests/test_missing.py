@@ -117,7 +117,7 @@ def test_what_is_refused() -> None:
             fit(Z)
     Z = Y.copy()
     Z[3, 1] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
+    with pytest.raises(ValueError, match="infinite"):
         fit(Z)
     model = fit(Y)
     with pytest.raises(ValueError, match="complete rows"):

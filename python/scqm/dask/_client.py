@@ -14,8 +14,12 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
+import numpy.typing as npt
 from distributed import Client, get_client
+from sklearn.base import BaseEstimator
 
+from .._native import Array
+from .._rows import check_columns, check_entries, plain
 from .._sums import BLOCK_ROWS
 from ..exceptions import InputError
 
@@ -46,8 +50,14 @@ def is_frame(X: object) -> bool:
 
 
 def array_of(X: Any) -> da.Array:
-    """Return rows as an array, whose sizes may be unknown, in one chunk of columns."""
+    """Return rows as an array, whose sizes may be unknown, in one chunk of columns.
+
+    Missing entries of any kind are NaN in it.
+    """
     if is_frame(X):
+        kinds = set(X.dtypes)
+        if not all(isinstance(kind, np.dtype) for kind in kinds) or object in kinds:
+            X = X.map_partitions(_floats, meta=_floats(X._meta))
         X = X.to_dask_array()
     if not isinstance(X, da.Array):
         raise InputError(
@@ -55,6 +65,8 @@ def array_of(X: Any) -> da.Array:
         )
     if X.ndim != 2:
         raise InputError(f"X has {X.ndim} dimensions; want rows, (n, D)")
+    if X.dtype == object or isinstance(X._meta, np.ma.MaskedArray):
+        X = X.map_blocks(_floats, dtype=np.float64, meta=np.empty((0, 0)))
     if X.dtype.kind not in "fiub":
         raise InputError(f"X has dtype {X.dtype}; convert it to real numbers")
     if len(X.chunks[1]) > 1:
@@ -66,6 +78,84 @@ def array_of(X: Any) -> da.Array:
         )
         X = X.rechunk({1: -1})
     return X
+
+
+def _floats(part: Any) -> Any:
+    """Return rows with NaN where an entry is missing, in a frame where they were."""
+    try:
+        known = plain(part)
+        return known.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X is no table of numbers: {error}") from None
+
+
+def check_lazy(
+    estimator: BaseEstimator, X: Any, rows: da.Array, *, reset: bool = False
+) -> None:
+    """Check, or learn, names and number of columns, as estimators in memory do."""
+    named = X._meta if is_frame(X) else np.empty((0, rows.shape[1]))
+    check_columns(estimator, named, named, reset=reset)
+
+
+def chunk_of(
+    part: Any,
+    first: int,
+    length: int | None = None,
+    *,
+    missing: bool = False,
+    empty: bool = False,
+) -> npt.NDArray[Any]:
+    """Return the rows of a chunk from row number first on, as many as it declares."""
+    rows = np.asarray(plain(part))
+    if length is not None and len(rows) != length:
+        raise InputError(
+            f"the chunk of X from row {first} on has {len(rows)} rows where {length} "
+            "are declared; call compute_chunk_sizes(), or mend what makes the chunk"
+        )
+    check_entries(rows, missing=missing, empty=empty, first=first)
+    return rows
+
+
+def weights_of(sample_weight: Any, X: da.Array) -> da.Array | None:
+    """Return the weights of rows, in the same chunks, or None."""
+    if sample_weight is None:
+        return None
+    if is_lazy(sample_weight) and hasattr(sample_weight, "to_dask_array"):
+        sample_weight = sample_weight.to_dask_array()
+    weights = da.asarray(plain(sample_weight, "sample_weight"))
+    if weights.ndim != 1:
+        raise InputError(
+            f"sample_weight has {weights.ndim} dimensions; want a number for each row"
+        )
+    sizes = X.chunks[0]
+    if np.isnan(weights.chunks[0]).any() or np.isnan(sizes).any():
+        raise InputError(
+            "there are chunks of unknown sizes; call compute_chunk_sizes() of X and "
+            "sample_weight"
+        )
+    if weights.shape[0] != X.shape[0]:
+        raise InputError(
+            f"sample_weight has {weights.shape[0]} entries; X has {X.shape[0]} rows"
+        )
+    same = weights.rechunk((sizes,))
+    return same.map_blocks(_weights, dtype=np.float64, meta=np.empty(0))
+
+
+def _weights(part: Any, block_info: Any = None) -> Array:
+    """Return the weights of a chunk, checked."""
+    first, end = block_info[0]["array-location"][0]
+    own: Array = np.asarray(plain(part, "sample_weight"), np.float64)
+    if len(own) != end - first:
+        raise InputError(
+            f"sample_weight has {len(own)} entries for rows {first} to {end - 1}"
+        )
+    bad = np.flatnonzero(~(own >= 0) | np.isinf(own))
+    if len(bad):
+        raise InputError(
+            f"weight of row {first + bad[0]} is {own[bad[0]]}; want a finite number of "
+            "at least 0"
+        )
+    return own
 
 
 def with_sizes(client: Client, X: da.Array) -> da.Array:

@@ -28,7 +28,14 @@ from .._library import _core
 from .._native import Array, address, call, contiguous
 from .._rows import check_components
 from ..exceptions import InputError
-from ._client import array_of, find_client, is_frame, with_sizes
+from ._client import (
+    array_of,
+    check_lazy,
+    chunk_of,
+    find_client,
+    weights_of,
+    with_sizes,
+)
 from ._tiles import TOLD, Tile, opened, sealed
 
 # Rows that cells are made for, rows of a cell, and what no cell has.
@@ -50,7 +57,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     ----------
     n_components, n_neighbors, method, loss, p, delta, precision, ridge, passes : object
         As of :class:`scqm.ManifoldDenoiser`.
-    degree, flat_weights, width, n_axes, average : object
+    degree, flat_weights, width, n_axes, average, missing : object
         As of :class:`scqm.ManifoldDenoiser`.
     n_threads : int, optional
         Threads of each task; by default all of the worker for up to 2^18 rows, else 1.
@@ -122,6 +129,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         width: float | str | None = None,
         n_axes: int | str = "auto",
         average: int | None = None,
+        missing: str = "error",
         n_threads: int | None = None,
         client: Client | None = None,
     ) -> None:
@@ -139,6 +147,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.width = width
         self.n_axes = n_axes
         self.average = average
+        self.missing = missing
         self.n_threads = n_threads
         self.client = client
 
@@ -172,13 +181,13 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         alone = InMemory(**given)
         settings, _ = alone._settings()
         alone._options()
-        names = _names(X)
-        X = with_sizes(client, array_of(X))
+        named, rows = X, array_of(X)
+        X = with_sizes(client, rows)
         n, D = X.shape
         if n < 2:
             raise InputError(f"X has {n} rows; want at least 2")
-        check_components(settings["d"], np.empty((0, D)))
-        pieces = client.compute(_checked_chunks(X, sample_weight))
+        check_components(settings["d"], D)
+        pieces = client.compute(_checked_chunks(X, sample_weight, alone.missing))
         large = n > 4 * CELL_ROWS
         cells: list[dict[str, Any]] = []
         if large:
@@ -195,10 +204,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         for name, value in fitted.attributes().items():
             setattr(self, name, value)
         self._cells = fitted
-        self.n_features_in_ = D
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
+        check_lazy(self, named, rows, reset=True)
         for note in self.notes_:
             warnings.warn(f"ManifoldDenoiser: {note}", UserWarning, stacklevel=2)
         return self
@@ -255,20 +261,13 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         """
         check_is_fitted(self)
         client = find_client(self.client)
-        names = _names(X)
-        known = getattr(self, "feature_names_in_", None)
-        if names is not None and known is not None and list(names) != list(known):
-            raise InputError(
-                f"X has the columns {list(names)}; those fitted are {list(known)}"
-            )
-        X = with_sizes(client, array_of(X))
+        rows = array_of(X)
+        check_lazy(self, X, rows)
+        X = with_sizes(client, rows)
         D = X.shape[1]
-        if self.n_features_in_ != D:
-            raise InputError(
-                f"X has {D} features, but ManifoldDenoiser is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        done = self._cells.denoise(client.compute(_checked_chunks(X, None)))
+        done = self._cells.denoise(
+            client.compute(_checked_chunks(X, None, self.missing))
+        )
         wait(done)
         sizes = [int(size) for size in X.chunks[0]]
         judged = [
@@ -419,8 +418,10 @@ def _joined(pieces: Sequence[Piece]) -> Piece:
 def _smallest(piece: Piece) -> tuple[int, npt.NDArray[np.uint64], Array]:
     """Return the number of rows of positive weight, and those of the least hashes."""
     rows, weights = piece
+    kept = ~np.isnan(rows).any(axis=1)
     if weights is not None:
-        rows = contiguous(rows[weights > 0])
+        kept &= weights > 0
+    rows = contiguous(rows[kept])
     hashes = np.empty(len(rows), np.uint64)
     if len(rows):
         n, D = rows.shape
@@ -507,54 +508,19 @@ def _put_together(
     return sealed(fit, _task(k), out, about)
 
 
-def _checked_chunks(X: da.Array, sample_weight: Any) -> list[Any]:
+def _checked_chunks(X: da.Array, sample_weight: Any, missing: str) -> list[Any]:
     """Return the chunks of rows with their weights, checked, as delayed pieces."""
     chunks = list(X.to_delayed()[:, 0])
-    sizes = tuple(int(size) for size in X.chunks[0])
-    weights = _weights(sample_weight, sizes) or [None] * len(sizes)
+    sizes = [int(size) for size in X.chunks[0]]
+    given = weights_of(sample_weight, X)
+    weights = [None] * len(sizes) if given is None else list(given.to_delayed())
     firsts = np.cumsum([0, *sizes[:-1]]).tolist()
-    checked = dask.delayed(_checked, pure=False)
-    return [checked(*c) for c in zip(chunks, weights, firsts, strict=True)]
+    piece = dask.delayed(_piece, pure=False)
+    checked = zip(chunks, weights, firsts, sizes, strict=True)
+    return [piece(*c, missing == "ignore") for c in checked]
 
 
-def _checked(chunk: Any, weights: Any, first: int) -> Piece:
+def _piece(chunk: Any, weights: Any, first: int, length: int, missing: bool) -> Piece:
     """Return the rows of a chunk and their weights."""
-    rows = contiguous(np.asarray(chunk))
-    if not np.isfinite(rows).all():
-        i, j = np.argwhere(~np.isfinite(rows))[0]
-        raise InputError(
-            f"row {first + i}, column {j} of X is {rows[i, j]}; remove or impute it"
-        )
-    if weights is None:
-        return rows, None
-    own = contiguous(np.asarray(weights))
-    bad = np.flatnonzero(~(own >= 0) | np.isinf(own))
-    if len(bad):
-        raise InputError(
-            f"weight of row {first + bad[0]} is {own[bad[0]]}; want a finite "
-            "number of at least 0"
-        )
-    return rows, own
-
-
-def _weights(weights: Any, sizes: tuple[int, ...]) -> list[Any] | None:
-    """Return the weights of every chunk."""
-    if weights is None:
-        return None
-    if dask.is_dask_collection(weights):
-        if hasattr(weights, "to_dask_array"):
-            weights = weights.to_dask_array(lengths=True)
-    else:
-        weights = da.from_array(np.asarray(weights, np.float64))
-    if weights.shape != (sum(sizes),):
-        raise InputError(
-            f"sample_weight has shape {weights.shape}; want ({sum(sizes)},)"
-        )
-    return list(weights.rechunk((sizes,)).to_delayed())
-
-
-def _names(X: Any) -> npt.NDArray[Any] | None:
-    """Return the names of the columns of a data frame, where all are strings."""
-    if not is_frame(X) or not all(isinstance(name, str) for name in X.columns):
-        return None
-    return np.asarray(X.columns, dtype=object)
+    rows = contiguous(chunk_of(chunk, first, length, missing=missing, empty=missing))
+    return rows, None if weights is None else contiguous(weights)

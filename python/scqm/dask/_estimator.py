@@ -33,9 +33,10 @@ from ..exceptions import InputError
 from ..losses import LossLike
 from ._client import (
     array_of,
+    check_lazy,
     find_client,
-    is_frame,
     is_lazy,
+    weights_of,
     whole_blocks,
     with_sizes,
 )
@@ -223,12 +224,12 @@ class SCQM(_estimator.SCQM):
         rows = whole_blocks(with_sizes(client, rows))
         if self.persist:
             rows = client.persist(rows)
-        weights = None if sample_weight is None else _weights(sample_weight, rows)
+        weights = weights_of(sample_weight, rows)
         with Parts(client, rows, weights) as parts:
             if self.persist:
                 parts.keep_weights()
             self.n_reads_ = fit_parts(self, parts, rows.shape, self.checkpoint)
-        self._name_features(X)
+        check_lazy(self, X, rows, reset=True)
         self._warn(stacklevel=3)
         return self
 
@@ -316,8 +317,10 @@ class SCQM(_estimator.SCQM):
         if not is_lazy(X):
             return super().influence(X, sample_weight)
         client = find_client(self.client)
-        rows = whole_blocks(with_sizes(client, array_of(X)))
-        weights = None if sample_weight is None else _weights(sample_weight, rows)
+        rows = array_of(X)
+        check_lazy(self, X, rows)
+        rows = whole_blocks(with_sizes(client, rows))
+        weights = weights_of(sample_weight, rows)
         parts = Parts(client, rows, weights)
         return influence_of(influence_blocks(self._local(), parts, rows.shape), parts)
 
@@ -354,11 +357,11 @@ class SCQM(_estimator.SCQM):
             raise InputError(
                 "score(hidden=...) takes rows in memory; compute some of the rows first"
             )
-        values = self._map("_losses", X, 1)[:, 0]
-        if sample_weight is None:
+        values = self._map("losses", X, 1)
+        weights = weights_of(sample_weight, values)
+        if weights is None:
             return -values.mean()
-        weights = da.asarray(sample_weight)
-        return -(values * weights).sum() / weights.sum()
+        return -(values[:, 0] * weights).sum() / weights.sum()
 
     def _fitted(self) -> SCQM:
         check_is_fitted(self)
@@ -369,13 +372,12 @@ class SCQM(_estimator.SCQM):
         if not is_lazy(X):
             return getattr(_estimator.SCQM, method)(self, X)
         rows = array_of(X)
-        kept = rows.dtype == np.float32 and method != "_losses"
+        kept = rows.dtype == np.float32 and method != "losses"
         dtype = np.float32 if kept else np.float64
-        wanted = len(self.components_)
         if method != "inverse_transform":
-            wanted = self.n_features_in_
-        if rows.shape[1] != wanted:
-            raise InputError(f"X has {rows.shape[1]} columns; the model wants {wanted}")
+            check_lazy(self, X, rows)
+        elif rows.shape[1] != (d := len(self.components_)):
+            raise InputError(f"T has {rows.shape[1]} columns; the model has {d}")
         # The model is part of the graph, once: what is scattered dies with its worker.
         model = dask.delayed(same, pure=False)(pack(self._local()))
         return rows.map_blocks(
@@ -400,13 +402,6 @@ class SCQM(_estimator.SCQM):
                 setattr(model, name, value)
         model._report = self._report
         return model
-
-    def _name_features(self, X: Any) -> None:
-        """Remember the names of columns, where all of them are strings."""
-        if is_frame(X) and all(isinstance(name, str) for name in X.columns):
-            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _settings(self, open_d: bool = False) -> dict[str, Any]:
         threads = check_count("n_threads", self.n_threads) or 1
@@ -593,23 +588,3 @@ class Parts:
             shares[int(middle * count / total)].append(k)
             before += self.bytes[k]
         return [share for share in shares if share]
-
-
-def _weights(sample_weight: Any, rows: da.Array) -> da.Array:
-    """Return the weights of rows, in the same chunks."""
-    if is_lazy(sample_weight) and hasattr(sample_weight, "to_dask_array"):
-        sample_weight = sample_weight.to_dask_array()
-    weights = da.asarray(sample_weight)
-    if weights.ndim != 1:
-        raise InputError(
-            f"sample_weight has {weights.ndim} dimensions; want a number for each row"
-        )
-    if np.isnan(weights.chunks[0]).any():
-        raise InputError(
-            "sample_weight has chunks of unknown sizes; call compute_chunk_sizes()"
-        )
-    if weights.shape[0] != rows.shape[0]:
-        raise InputError(
-            f"sample_weight has {weights.shape[0]} entries; X has {rows.shape[0]} rows"
-        )
-    return weights.rechunk((rows.chunks[0],))

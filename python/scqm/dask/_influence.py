@@ -71,7 +71,9 @@ def influence_of(of: BlockInfluence, parts: Any) -> Influence:
     work = dask.delayed(leave_out, pure=False)
     numbers = da.concatenate(
         [
-            da.from_delayed(work(packed, chunk, first, weights), (length, 4), float)
+            da.from_delayed(
+                work(packed, chunk, first, weights, length), (length, 4), float
+            )
             for chunk, first, weights, length in parts.chunks()
         ]
     )

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .._block_influence import BlockInfluence
 from .._sums import BlockSums, Part, unpack
+from ._client import chunk_of
 
 
 def same(packed: bytes) -> bytes:
@@ -45,18 +46,31 @@ def merge(packed: bytes, parts: list[list[Part]]) -> list[Part]:
 
 
 def leave_out(
-    packed: bytes, rows: Any, first: int, weights: npt.NDArray[Any] | None
+    packed: bytes, rows: Any, first: int, weights: npt.NDArray[Any] | None, length: int
 ) -> npt.NDArray[np.float64]:
     """Find the influence of the rows of a chunk."""
     of: BlockInfluence = unpack(packed, "the model")
-    return of._numbers(rows, first, weights)
+    return of._numbers(chunk_of(rows, first, length), first, weights)
 
 
-def through(rows: Any, packed: bytes, method: str) -> npt.NDArray[np.float64]:
+def through(
+    part: Any, packed: bytes, method: str, block_info: Any = None
+) -> npt.NDArray[np.float64]:
     """Send the rows of a chunk through a model."""
     model = unpack(packed, "the model")
+    first, end = block_info[0]["array-location"][0]
+    sized = first == first and end == end
+    rows = chunk_of(
+        part,
+        int(first) if sized else 0,
+        int(end - first) if sized else None,
+        missing=model._report.get("missing") is not None,
+    )
     if len(rows) == 0:  # which scikit-learn refuses
-        columns = {"transform": model._n_features_out, "_losses": 1}
+        columns = {"transform": model._n_features_out, "losses": 1}
         return np.empty((0, columns.get(method, model.n_features_in_)))
-    out: npt.NDArray[np.float64] = getattr(model, method)(np.asarray(rows))
+    if method == "losses":
+        out: npt.NDArray[np.float64] = model._model().map("losses", rows, 1)
+    else:
+        out = getattr(model, method)(rows)
     return out

@@ -7,6 +7,8 @@ What a loss says of itself to the library is in its methods ``_choice`` and
 
 from __future__ import annotations
 
+import copy
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 import numpy.typing as npt
 
 from .._native import Array
+from ..exceptions import InputError
 
 
 class Loss(ABC):
@@ -82,6 +85,46 @@ class Loss(ABC):
         gradients : array-like of shape (n, D)
             Its gradient, at a kink any subgradient.
         """
+
+    # Parameters as scikit-learn has them: a grid can have loss__delta.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the loss, those that it keeps by their names.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        names = inspect.signature(type(self)).parameters
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
+
+    def set_params(self, **params: Any) -> Loss:
+        """Set parameters of the loss.
+
+        Parameters
+        ----------
+        **params
+            Values by name, as the constructor takes them.
+
+        Returns
+        -------
+        Loss
+            The loss itself.
+        """
+        known = self.get_params()
+        if unknown := params.keys() - known.keys():
+            raise InputError(f"loss {self.name} has no parameter {min(unknown)!r}")
+        vars(self).update(vars(type(self)(**known | params)))
+        return self
+
+    def __sklearn_clone__(self) -> Loss:
+        return copy.deepcopy(self)
 
     # What the library is told about the loss.
 

@@ -58,6 +58,23 @@ class Plugin(NativeLoss):
         # The name of the loss, where a model was learned with it.
         self._learned: str | None = None
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, those of the loss that the plugin computes included.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        known = super().get_params(deep)
+        own: dict[str, Any] = known.pop("params")
+        return known | own
+
     @classmethod
     def _of(
         cls,

@@ -44,11 +44,11 @@ func CheckRows(x rows.Data) error {
 	if x.N < 1 || x.D < 1 || x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
 		return fmt.Errorf("denoise: %d numbers do not make %d rows of %d; at least one row and one column are needed: %w", len(x.X), x.N, x.D, ErrInput)
 	}
+	if err := x.ValidateEntries(); err != nil {
+		return err
+	}
 	var span float64
 	for i, v := range x.X {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("denoise: row %d, column %d is %v; remove or impute it first: %w", i/x.D, i%x.D, v, ErrInput)
-		}
 		span = max(span, math.Abs(v-x.X[i%x.D]))
 	}
 	if span > MaxSpan || span > 0 && span < 1/MaxSpan {
