@@ -154,10 +154,10 @@ func DenoiserReport(number int64) (string, error) {
 // denoiseSettings are the settings of [StartDenoise].
 type denoiseSettings struct {
 	// IgnoreMissing leaves rows with missing entries as they are.
-	IgnoreMissing bool `json:"ignore_missing"`
-	Average int     `json:"average"`
-	Share   float64 `json:"share"`
-	Threads int     `json:"threads"`
+	IgnoreMissing bool    `json:"ignore_missing"`
+	Average       int     `json:"average"`
+	Share         float64 `json:"share"`
+	Threads       int     `json:"threads"`
 }
 
 // denoiseColumns is the number of columns of the report on rows: residual,

@@ -288,7 +288,7 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 		return cli.Usagef("--partial: name a file with -o to write the finished rows to")
 	}
 	if dataset.IsPointCloud(path) || dataset.IsPointCloud(f.queries) {
-		if err := cli.Refuse(cmd, "with a point cloud", "columns", "header", "scale", "labels", "keep", "first"); err != nil {
+		if err := cli.Refuse(cmd, "with a point cloud", "columns", "header", "scale", "labels", "keep", "first", "drop-missing"); err != nil {
 			return err
 		}
 	}

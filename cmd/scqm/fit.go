@@ -49,7 +49,6 @@ type fitFlags struct {
 	inits     int
 	seed      uint64
 	threads   int
-	missing   string
 	progress  options.Progress
 	json      bool
 	noTau     bool
@@ -57,7 +56,7 @@ type fitFlags struct {
 }
 
 func fitCommand() *cobra.Command {
-	f := fitFlags{latent: 2, missing: missingError}
+	f := fitFlags{latent: 2}
 	cmd := &cobra.Command{
 		Use:     "fit DATA [-o MODEL.npz]",
 		Short:   "Learn a model",
@@ -81,18 +80,12 @@ func fitCommand() *cobra.Command {
 	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")
 	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.checkpoint.AddTo(cmd)
-	flags.Var(cli.Choice(&f.missing, missingError, missingIgnore), "missing", "missing entries (NaN; empty fields in CSV and TSV) are an error, or carry no weight; ignore takes squared_l2, l1, lp, huber, by entry, and plugins that are separable")
 	f.data.AddTo(cmd)
+	flags.Lookup("missing").Usage += "; ignore takes squared_l2, l1, lp, huber, by entry, and plugins that are separable"
 	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print the report as one JSON object")
 	return cmd
 }
-
-// The policies of --missing.
-const (
-	missingError  = "error"
-	missingIgnore = scqm.MissingIgnored
-)
 
 // run does what can be refused first, and what takes long last.
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
@@ -105,7 +98,6 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err := f.check(cmd); err != nil {
 		return err
 	}
-	f.data.Missing = f.missing == missingIgnore
 	out, err := f.learn(cmd, path)
 	if out.fit == nil {
 		return err
@@ -140,7 +132,7 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
-	if f.missing == missingIgnore {
+	if f.data.IgnoresMissing() {
 		if err := f.checkMissing(); err != nil {
 			return err
 		}

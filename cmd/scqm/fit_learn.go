@@ -54,7 +54,7 @@ func (f *fitFlags) needsMemory() string {
 		return "--loss auto"
 	case f.ridge == choiceAuto:
 		return "--ridge auto"
-	case f.missing == missingIgnore:
+	case f.data.IgnoresMissing():
 		return "--missing ignore"
 	}
 	return ""

@@ -77,6 +77,9 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.data.MissingFor(model, m); err != nil {
+		return err
+	}
 	src, err := f.data.Open(cmd, data)
 	if err != nil {
 		return err
@@ -96,6 +99,9 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	r, err := f.find(cmd, m, src)
 	if err != nil || f.output == "-" {
 		return err
+	}
+	for k := range r.Top {
+		r.Top[k].Row = f.data.Number(r.Top[k].Row)
 	}
 	r.Header = src.Names()
 	r.Seconds = time.Since(start).Seconds()

@@ -58,7 +58,11 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	f.data.Missing = f.projects && m.Meta.Missing != nil
+	if f.projects {
+		if err := f.data.MissingFor(args[0], m); err != nil {
+			return err
+		}
+	}
 	src, err := f.data.Open(cmd, args[1])
 	if err != nil {
 		return err

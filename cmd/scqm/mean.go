@@ -42,6 +42,7 @@ type meanFlags struct {
 
 func meanCommand() *cobra.Command {
 	f := meanFlags{top: 10, output: "-"}
+	f.data.Complete = true
 	cmd := &cobra.Command{
 		Use:     "mean DATA",
 		Short:   "Compute a robust mean of rows",
@@ -98,7 +99,7 @@ func (f *meanFlags) run(cmd *cobra.Command, path string) error {
 	if f.output == "-" && !f.json {
 		return nil
 	}
-	return f.print(cmd, found.report(m, f.top, time.Since(start)))
+	return f.print(cmd, found.report(m, f, time.Since(start)))
 }
 
 func (f *meanFlags) check(cmd *cobra.Command) error {
@@ -221,17 +222,17 @@ type meanRow struct {
 	Residual  float64 `json:"residual"`
 }
 
-func (m *foundMean) report(x *dataset.Matrix, top int, took time.Duration) *meanReport {
+func (m *foundMean) report(x *dataset.Matrix, f *meanFlags, took time.Duration) *meanReport {
 	r := &meanReport{
 		Mean: m.mean.C, Loss: m.mean.Loss.Name(), N: x.Rows, D: x.Cols, Objective: m.mean.Objective,
 		Status: m.mean.Run.Status.String(), Message: m.mean.Run.Message, Rounding: m.rounding,
 		Top: []meanRow{}, Notes: []string{}, Header: x.Names, Seconds: took.Seconds(),
 	}
 	for i, v := range m.moves {
-		r.Top = append(r.Top, meanRow{i, v, m.residuals[i]})
+		r.Top = append(r.Top, meanRow{f.data.Number(i), v, m.residuals[i]})
 	}
 	slices.SortStableFunc(r.Top, func(a, b meanRow) int { return cmp.Compare(b.Influence, a.Influence) })
-	r.Top = r.Top[:min(top, len(r.Top))]
+	r.Top = r.Top[:min(f.top, len(r.Top))]
 	if m.note != "" {
 		r.Notes = append(r.Notes, m.note)
 	}

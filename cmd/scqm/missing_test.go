@@ -84,3 +84,61 @@ func TestMissingEntriesAreRefused(t *testing.T) {
 		assert.Contains(t, r.stderr, c.text)
 	}
 }
+
+// Every command that reads rows refuses a missing entry by one sentence with its place and the flag, or takes it.
+func TestEveryCommandKnowsMissingEntries(t *testing.T) {
+	p := newPlace(t)
+	write := func(name, text string) string {
+		require.NoError(t, os.WriteFile(p.path(name), []byte(text), 0o600))
+		return p.path(name)
+	}
+	whole := strings.NewReplacer("NaN", "0.4", "NA", "0.3").Replace(strings.ReplaceAll(gaps(), "\n,", "\n0.1,"))
+	complete, model, ignoring := write("whole.csv", whole), p.path("m.npz"), p.path("i.npz")
+	succeed(t, "fit", complete, "-d", "1", "--loss", "squared_l2", "-o", model)
+	succeed(t, "fit", write("gaps.csv", gaps()), "-d", "1", "--loss", "squared_l2", "--missing", "ignore", "-o", ignoring)
+	const sentence = `: fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore)`
+	for kind, cell := range map[string]string{"empty": "", "NaN": "NaN", "#N/A": "#N/A"} {
+		lines := strings.SplitAfter(whole, "\n")
+		lines[7] = "0.2," + cell + ",0.3\n"
+		one := write("one.csv", strings.Join(lines, ""))
+		lines[9] = strings.Join([]string{cell, cell, cell}, ",") + "\n"
+		none := write("none.csv", strings.Join(lines, ""))
+		for verb, args := range map[string][]string{
+			"fit": {"-d", "1", "--loss", "squared_l2"}, "mean": {}, "suggest": {"--max-latent", "1"}, "denoise": {"-d", "1", "--method", "mls"},
+			"transform": {model}, "project": {model}, "impute": {model}, "influence": {model}, "report": {model, "-o", p.path("r.html")},
+		} {
+			call := func(data string, more ...string) result {
+				list := append([]string{verb}, args...)
+				if len(args) > 0 && strings.HasSuffix(args[0], ".npz") {
+					list = append([]string{verb, args[0], data}, args[1:]...)
+				} else {
+					list = append(list, data)
+				}
+				return execute(append(list, more...)...)
+			}
+			r := call(one)
+			assert.Equal(t, 2, r.code, "%s %s", verb, kind)
+			assert.Contains(t, r.stderr, "one.csv:8:2: ", "%s %s", verb, kind)
+			assert.Contains(t, r.stderr, sentence, "%s %s", verb, kind)
+			took := "refused by a sentence"
+			r = call(none, "--missing", "ignore", "--drop-missing")
+			if len(args) > 0 && args[0] == model {
+				assert.Contains(t, r.stderr, "was learned without it, and takes complete rows", verb)
+				args[0] = ignoring
+				r = call(none, "--drop-missing")
+				args[0] = model
+			}
+			if verb == "influence" {
+				assert.Contains(t, r.stderr, "entries of row 6 are missing, and influence takes complete rows; impute them first")
+			} else {
+				took = "taken"
+				assert.Equal(t, 0, r.code, "%s %s: %s", verb, kind, r.stderr)
+				assert.Contains(t, r.stderr, "are left out (counted from 0): ", "%s %s", verb, kind)
+			}
+			if verb != "denoise" { // whose rows come back as they came
+				assert.NotContains(t, r.stdout, "NaN", "%s %s", verb, kind)
+			}
+			t.Logf("%-6s %-10s alone: refused by a sentence; with the flags: %s", kind, verb, took)
+		}
+	}
+}

@@ -69,7 +69,9 @@ func (f *reportFlags) run(cmd *cobra.Command, model, data string) error {
 	if err != nil {
 		return err
 	}
-	f.data.Missing = m.Meta.Missing != nil
+	if err := f.data.MissingFor(model, m); err != nil {
+		return err
+	}
 	x, err := f.data.Read(cmd, data)
 	if err != nil {
 		return err

@@ -45,6 +45,7 @@ type suggestFlags struct {
 
 func suggestCommand() *cobra.Command {
 	f := suggestFlags{}
+	f.data.Complete = true
 	cmd := &cobra.Command{
 		Use:     "suggest DATA",
 		Short:   "Compare numbers of dimensions, and recommend d, s and ridge",

@@ -147,7 +147,7 @@ func TestReadRefusesNonFinite(t *testing.T) {
 	values := []float64{1, 2, 3, 4, 5, math.NaN()}
 	path := file(t, "x.npy", npy(t, []int{3, 2}, values...))
 	_, err := Read(path, ReadOptions{})
-	refused(t, err, ErrNonFinite, "x.npy: row 2, column 1 is NaN (rows and columns count from 0); remove")
+	refused(t, err, ErrNonFinite, "x.npy: row 2, column 1 is NaN (missing): fill it in")
 
 	got, err := Read(path, ReadOptions{Columns: []string{"1"}})
 	require.NoError(t, err, "a column that is not asked for may hold anything")

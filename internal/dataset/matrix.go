@@ -48,9 +48,7 @@ func (m *Matrix) checkFinite(origin []int, missing bool) error {
 			if origin != nil {
 				column = origin[column]
 			}
-			return inputErrorf(ErrNonFinite,
-				"row %d, column %d is %v (rows and columns count from 0); remove the row or fill in the value",
-				i/m.Cols, column, v)
+			return entryError(i/m.Cols, column, v)
 		}
 	}
 	return nil

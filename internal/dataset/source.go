@@ -213,9 +213,7 @@ func (s *Source) readSpan(ctx context.Context, dst []float64, first, cols int) e
 			if s.keep != nil {
 				column = s.keep[column]
 			}
-			return inputErrorf(ErrNonFinite,
-				"row %d, column %d is %v (rows and columns count from 0); remove the row or fill in the value",
-				first+i/cols, column, v)
+			return entryError(first+i/cols, column, v)
 		}
 	}
 	return nil

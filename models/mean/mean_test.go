@@ -295,3 +295,29 @@ func TestMeansOfOtherLosses(t *testing.T) {
 		assert.Equal(t, framework.Converged, m.Run.Status, name)
 	}
 }
+
+// One entry near the end of float64 is an error with its row, and no NaN; rows that are all of that size have a mean.
+func TestEntriesOfAllSizes(t *testing.T) {
+	ctx := context.Background()
+	for name, loss := range map[string]framework.Loss{"l2": losses.L2(), "l1": losses.L1(), "squared_l2": losses.SquaredL2()} {
+		for _, size := range []float64{1e-300, 1e-30, 1, 1e30, 1e153} {
+			x := rows.Data{N: 5, D: 2, X: []float64{0, 0, 1, 2, 2, 1, 3, 3, 4, 9}}
+			want, err := Of(ctx, x, Config{Loss: loss})
+			require.NoError(t, err)
+			for i := range x.X {
+				x.X[i] *= size
+			}
+			m, err := Of(ctx, x, Config{Loss: loss})
+			if err != nil { // sums of squares are not numbers
+				require.ErrorIs(t, err, rows.ErrInput)
+				continue
+			}
+			for k, v := range m.C {
+				assert.InEpsilon(t, want.C[k], v/size, 1e-6, "%s at %g", name, size)
+			}
+		}
+		x := rows.Data{N: 4, D: 2, X: []float64{0, 0, 1, 2, 2, 1, 3, 1e308}}
+		_, err := Of(ctx, x, Config{Loss: loss})
+		assert.ErrorContains(t, err, "row 3 is", name)
+	}
+}

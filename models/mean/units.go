@@ -22,6 +22,11 @@ func unitsOf(x rows.Data, loss framework.Loss) (*units, error) {
 		return u, nil
 	}
 	unit := rows.WorkingUnit(x)
+	if unit != 1 { // in which rows near each other must still be told apart
+		if err := x.ValidateSpread(); err != nil {
+			return nil, err
+		}
+	}
 	rescaled, factor, ok := rows.Rescaled(loss, unit)
 	if unit == 1 || !ok {
 		return u, nil

@@ -16,6 +16,9 @@ import (
 // derivatives, neither overflow nor vanish.
 const farUnits = 100
 
+// maxExponent is that of the largest power of two.
+const maxExponent = 1023
+
 // WorkingUnit returns the power of two in units of which data are about 1, or 1
 // where they are not far from that. Dividing by it rounds nothing.
 func WorkingUnit(x Data) float64 {
@@ -37,7 +40,7 @@ func UnitOf(size float64) float64 {
 		return 1
 	}
 	if _, exponent := math.Frexp(size); exponent < -farUnits || exponent > farUnits {
-		return math.Ldexp(1, exponent)
+		return math.Ldexp(1, min(exponent, maxExponent)) // 2^1024 is no number
 	}
 	return 1
 }

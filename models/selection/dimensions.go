@@ -127,6 +127,9 @@ func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, er
 	if err := x.Validate(); err != nil {
 		return nil, err
 	}
+	if err := x.ValidateSpread(); err != nil {
+		return nil, err
+	}
 	c.MaxLatent = min(cmp.Or(c.MaxLatent, DefaultMaxLatent), x.D-1)
 	c.Folds = cmp.Or(c.Folds, defaultFolds)
 	c.MaxRows = cmp.Or(c.MaxRows, defaultSuggestRows)

@@ -91,7 +91,8 @@ def plain(X: Any, name: str = "X") -> Any:
     pandas: Any = sys.modules.get("pandas")  # without which there is no pandas.NA
     if pandas is not None and isinstance(X, pandas.DataFrame):
         _say_rounded((X.iloc[:, j] for j in range(X.shape[1])), name)
-        return X.where(X.notna(), np.nan) if object in set(X.dtypes) else X
+        objects = any(kind == object for kind in X.dtypes)
+        return X.where(X.notna(), np.nan) if objects else X
     if isinstance(X, np.ndarray):
         _say_rounded([X], name)
         if X.dtype == object and pandas is not None:

@@ -79,38 +79,18 @@ def fit_blocks(
         makes one of the results of adjoining parts, for engines that reduce.
     shape : tuple of int
         Number of all rows, and of columns.
-    n_components : int, default=2
-        Latent dimension d.
-    n_curvature : int or "full", optional
-        Number s of directions in which the sheet may bend, or "full",
-        min(d(d+1)/2, D-d). By default the rows decide, as for :class:`scqm.SCQM`,
-        by a sample of them.
+    n_components, n_curvature, p, delta, precision, linear, ridge, n_init : optional
+        As of :class:`SCQM` with ``solver="streaming"``; a sample of the rows decides
+        what is left to them.
     loss : str, Loss or callable, default="l2"
         As of :class:`SCQM`, but for "auto". One of your own, or of a plugin, must be
         found wherever the function is called.
-    p : float, optional
-        Power of the loss "lp", part of "quantile".
-    delta : float, optional
-        Width of the losses that have one, by default as of :class:`SCQM` with
-        ``solver="streaming"``.
-    precision : array-like of shape (D, D), optional
-        Matrix of the loss "mahalanobis".
     solver : str, default="streaming"
         "streaming", or "auto", which is the same here.
-    linear : bool, default=False
-        Keep the sheet flat.
-    ridge : float, default=1e-3
-        Penalty on curvature, as of :class:`SCQM`.
-    n_init : int, default=1
-        Number of starts.
-    max_iter : int, optional
-        Most iterations.
-    tol : float, optional
-        First-order residual at which a fit counts as converged; by default 1e-6.
+    max_iter, tol, random_state : optional
+        As of :class:`SCQM`.
     time_limit : float, optional
         Most seconds to spend; looked at between two reads.
-    random_state : int, RandomState or None, default=None
-        Seed of random starts.
     n_threads : int, default=1
         Threads of each call of the function; None takes all processors.
     checkpoint : str or PathLike, optional

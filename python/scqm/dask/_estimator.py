@@ -72,46 +72,24 @@ class SCQM(_estimator.SCQM):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Latent dimension d.
-    n_curvature : int or "full", optional
-        Number s of directions in which the sheet may bend, or "full",
-        min(d(d+1)/2, D-d). By default the rows decide, as for :class:`scqm.SCQM`,
-        by a sample of them.
+    n_components, n_curvature, p, delta, precision, linear, ridge, n_init : object
+        As of :class:`scqm.SCQM` with ``solver="streaming"``; a sample of the rows
+        decides what is left to them.
     loss : str, Loss or callable, default="l2"
         As of :class:`scqm.SCQM`, but for "auto". A loss of your own goes to the
         workers by cloudpickle, which must find what it imports there; the file of a
         plugin must be in the plugin folders of every worker.
-    p : float, optional
-        Power of the loss "lp", part of "quantile".
-    delta : float, optional
-        Width of the losses that have one, by default as of :class:`scqm.SCQM` with
-        ``solver="streaming"``.
-    precision : array-like of shape (D, D), optional
-        Matrix of the loss "mahalanobis".
     solver : str, default="auto"
         "streaming", which is what "auto" stands for here.
-    linear : bool, default=False
-        Keep the sheet flat.
-    ridge : float, default=1e-3
-        Penalty on curvature.
-    n_init : int, default=1
-        Number of starts.
     missing : {"error"}, default="error"
         Missing entries are refused.
-    max_iter : int, optional
-        Most iterations.
-    tol : float, optional
-        First-order residual at which a fit counts as converged; by default 1e-6.
+    max_iter, tol, random_state, verbose : object
+        As of :class:`scqm.SCQM`.
     time_limit : float, optional
         Most seconds to spend; looked at between two reads.
-    random_state : int, RandomState or None, default=None
-        Seed of random starts.
     n_threads : int, optional
         Threads of each task; by default 1, as Dask runs a task on every thread of a
         worker.
-    verbose : bool, default=False
-        Show progress.
     client : distributed.Client, optional
         By default the one that there is.
     persist : bool, default=True

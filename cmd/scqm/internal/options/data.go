@@ -6,11 +6,13 @@ package options
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/scqm"
 )
 
 // Data are the flags that say which part of a table is taken, and how.
@@ -22,10 +24,22 @@ type Data struct {
 	keep    []string
 	first   int
 	header  string
+	missing string
+	drop    bool
 
 	// Missing accepts missing entries, which are NaN in what Read returns.
 	Missing bool
+	// Complete leaves out rows with missing entries that are accepted.
+	Complete bool
+	// Dropped are the rows that were left out, by their numbers in the file.
+	Dropped []int
 }
+
+// The policies of --missing.
+const (
+	missingError  = "error"
+	missingIgnore = "ignore"
+)
 
 const (
 	headerAuto = "auto"
@@ -43,6 +57,27 @@ func (f *Data) AddTo(cmd *cobra.Command) {
 	flags.Var(cli.Name(&f.labels, "FILE"), "labels", "file with one label for each row, to select rows by")
 	flags.StringSliceVar(&f.keep, "keep", nil, "keep the rows with these `LABELS`, such as 4,9")
 	flags.Var(cli.Count(&f.first), "first", "keep the first N rows of each label")
+	flags.Var(cli.Choice(&f.missing, missingError, missingIgnore), "missing", f.missingUsage())
+	flags.BoolVar(&f.drop, "drop-missing", false, "leave out rows without any entry, and name them")
+}
+
+func (f *Data) missingUsage() string {
+	if f.Complete {
+		return "missing entries (NaN, NA; empty fields in CSV and TSV) are an error, or their rows are left out and named (default error)"
+	}
+	return "missing entries (NaN, NA; empty fields in CSV and TSV) are an error, or carry no weight (default error)"
+}
+
+// IgnoresMissing says that missing entries are to be ignored.
+func (f *Data) IgnoresMissing() bool { return f.missing == missingIgnore }
+
+// MissingFor takes missing entries as a model does, unless they are an error by the flags.
+func (f *Data) MissingFor(path string, m *scqm.Model) error {
+	if f.IgnoresMissing() && m.Meta.Missing == nil {
+		return cli.Usagef("--missing ignore: %s was learned without it, and takes complete rows; fit with --missing ignore, or fill in what is missing", path)
+	}
+	f.Missing = m.Meta.Missing != nil && f.missing != missingError
+	return nil
 }
 
 // AddColumnsTo adds the flags that make sense for any table.
@@ -55,6 +90,7 @@ func (f *Data) AddColumnsTo(cmd *cobra.Command) {
 
 // Check refuses flags that do nothing without others.
 func (f *Data) Check(cmd *cobra.Command) error {
+	f.Missing = f.Missing || f.IgnoresMissing()
 	if f.labels == "" {
 		return cli.Refuse(cmd, "without --labels", "keep", "first")
 	}
@@ -70,18 +106,78 @@ func (f *Data) Inputs() []string { return []string{f.labels} }
 // Read reads the rows that the flags select from path, "-" being standard
 // input.
 func (f *Data) Read(cmd *cobra.Command, path string) (*dataset.Matrix, error) {
-	return reading(f, cmd, path, dataset.Read)
+	m, err := reading(f, cmd, path, dataset.Read)
+	if err != nil || f.leavesOut() == dataset.LeaveOutNone {
+		return m, err
+	}
+	m, dropped, err := m.Without(f.leavesOut(), f.Missing)
+	return m, f.name(cmd, path, dropped, err)
+}
+
+// leavesOut says which rows are left out.
+func (f *Data) leavesOut() dataset.LeaveOut {
+	switch {
+	case f.Complete && f.Missing:
+		return dataset.LeaveOutIncomplete
+	case f.drop:
+		return dataset.LeaveOutEmpty
+	}
+	return dataset.LeaveOutNone
+}
+
+// shownRows is the number of rows that are named.
+const shownRows = 10
+
+// name says which rows are left out.
+func (f *Data) name(cmd *cobra.Command, path string, dropped []int, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f.Dropped = dropped
+	if len(dropped) == 0 {
+		return nil
+	}
+	what, more := "without any entry", ""
+	if f.leavesOut() == dataset.LeaveOutIncomplete {
+		what = "with missing entries"
+	}
+	if len(dropped) > shownRows {
+		dropped, more = dropped[:shownRows], ", ..."
+	}
+	cli.Warn(cmd, fmt.Sprintf("%s: %d rows %s are left out (counted from 0): %s%s", path, len(f.Dropped), what, strings.Trim(fmt.Sprint(dropped), "[]"), more))
+	return nil
+}
+
+// Number returns the number in the file of a row that was not left out.
+func (f *Data) Number(row int) int {
+	for _, i := range f.Dropped {
+		if i <= row {
+			row++
+		}
+	}
+	return row
 }
 
 // Open is Read for rows that need not be in memory.
 func (f *Data) Open(cmd *cobra.Command, path string) (*dataset.Source, error) {
-	return reading(f, cmd, path, dataset.OpenSource)
+	src, err := reading(f, cmd, path, dataset.OpenSource)
+	if err != nil || f.leavesOut() == dataset.LeaveOutNone {
+		return src, err
+	}
+	dropped, err := cli.Await(cmd.Context(), func() ([]int, error) {
+		return src.Without(cmd.Context(), f.leavesOut(), f.Missing)
+	})
+	if err = f.name(cmd, path, dropped, err); err != nil {
+		src.Close()
+		return nil, err
+	}
+	return src, nil
 }
 
 func reading[T any](f *Data, cmd *cobra.Command, path string, read func(string, dataset.ReadOptions) (T, error)) (T, error) {
 	return cli.Await(cmd.Context(), func() (T, error) {
 		o := dataset.ReadOptions{
-			Columns: f.columns, Scale: f.scale, Header: headers[f.header], Missing: f.Missing,
+			Columns: f.columns, Scale: f.scale, Header: headers[f.header], Missing: f.Missing || f.drop,
 			Keep: f.keep, First: f.first, Stdin: cmd.InOrStdin(),
 		}
 		var err error

@@ -1,0 +1,284 @@
+"""One door for rows: missing entries of every kind, and columns, in everything that takes rows.
+
+The matrix of kinds, verbs and doors is printed with ``-s``: each cell is taken, or refused
+by the one sentence.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+import scqm
+from scqm import SCQM, InputError, ManifoldDenoiser
+from scqm.losses import L1, Huber, Lp
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+import scqm.dask  # noqa: E402 - needs Dask
+
+Array = npt.NDArray[Any]
+pytestmark = pytest.mark.filterwarnings(
+    f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__name__}"
+)
+SENTENCE = (
+    "row 7, column 1 is NaN (missing): fill it in, leave out its row, or ignore what is "
+    'missing (missing="ignore", --missing ignore)'
+)
+EMPTY = "row 9 has no entry, all of its 3 are missing: leave it out (--drop-missing)"
+
+
+def rows(n: int = 60) -> Array:
+    rng = np.random.default_rng(0)
+    t = rng.uniform(-1, 1, n)
+    X = np.column_stack([t, t**2, 0.3 * t])
+    found: Array = X + 0.02 * rng.normal(size=X.shape)
+    return found
+
+
+def spoilt() -> Array:
+    X = rows()
+    X[7, 1] = np.nan
+    return X
+
+
+def of_objects(value: Any) -> Array:
+    X = rows().astype(object)
+    X[7, 1] = value
+    return X
+
+
+KINDS: dict[str, Callable[[], Any]] = {
+    "NaN": spoilt,
+    "float32": lambda: spoilt().astype(np.float32),
+    "None": lambda: of_objects(None),
+    "list": lambda: of_objects(None).tolist(),
+    "pd.NA": lambda: of_objects(pd.NA),
+    "pd.NaT": lambda: of_objects(pd.NaT),
+    "list of NA": lambda: of_objects(pd.NA).tolist(),
+    "masked": lambda: np.ma.masked_invalid(spoilt()),
+    "frame": lambda: pd.DataFrame(spoilt()),
+    "frame of NA": lambda: pd.DataFrame(spoilt()).astype("Float64"),
+    "frame of objects": lambda: pd.DataFrame(of_objects(pd.NA)),
+}
+L2 = {"loss": "squared_l2"}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def fitted() -> dict[str, Any]:
+    X = rows()
+    return {
+        "model": SCQM(1, **L2).fit(X),
+        "ignoring": SCQM(1, **L2, missing="ignore").fit(spoilt()),
+        "denoiser": ManifoldDenoiser(1, method="mls").fit(X),
+    }
+
+
+def verbs(fitted: dict[str, Any]) -> dict[str, Callable[[Any], Any]]:
+    """Return what takes rows, none of which takes missing entries unless asked."""
+    model, denoiser = fitted["model"], fitted["denoiser"]
+    return {
+        "SCQM.fit": SCQM(1, **L2).fit,
+        "partial_fit": SCQM(1, **L2).partial_fit,
+        "SCQM(auto).fit": SCQM("auto", **L2).fit,
+        "transform": model.transform,
+        "project": model.project,
+        "impute": model.impute,
+        "score": model.score,
+        "influence": model.influence,
+        "suggest": scqm.suggest,
+        "frechet_mean": scqm.frechet_mean,
+        "denoiser.fit": ManifoldDenoiser(1, method="mls").fit,
+        "denoise": denoiser.denoise,
+        "describe": denoiser.describe,
+        "denoiser.score": denoiser.score,
+        "fit_many": lambda X: scqm.fit_many([X], 1, **L2),
+    }
+
+
+def asked(fitted: dict[str, Any]) -> dict[str, Callable[[Any], Any]]:
+    """Return what takes missing entries."""
+    model = fitted["ignoring"]
+    denoiser = ManifoldDenoiser(1, method="mls", missing="ignore")
+    return {
+        "SCQM.fit": lambda X: SCQM(1, **L2, missing="ignore").fit(X).embedding_,
+        "transform": model.transform,
+        "project": model.project,
+        "impute": model.impute,
+        "score": model.score,
+        "fit_many": lambda X: scqm.fit_many([X], 1, **L2, missing="ignore").offset,
+        "denoise": lambda X: denoiser.fit(X).report_.residual,
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_entries_are_refused_by_one_sentence(
+    kind: str, fitted: dict[str, Any]
+) -> None:
+    for verb, call in verbs(fitted).items():
+        with pytest.raises(InputError) as error:
+            call(KINDS[kind]())
+        text = str(error.value).removeprefix("fit 0: ")
+        assert text == SENTENCE, verb
+        print(f"{kind:18}{verb:18}refused by the sentence")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_entries_are_taken_where_asked(
+    kind: str, fitted: dict[str, Any]
+) -> None:
+    for verb, call in asked(fitted).items():
+        found, want = call(KINDS[kind]()), call(spoilt())
+        assert np.isfinite(found).all(), verb
+        np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-6, err_msg=verb)
+        print(f"{kind:18}{verb:18}taken")
+
+
+def test_rows_without_any_entry(fitted: dict[str, Any]) -> None:
+    X = rows()
+    X[9] = np.nan
+    for verb, call in asked(fitted).items():
+        if verb == "denoise":
+            assert np.isfinite(call(X)).all()
+            continue
+        with pytest.raises(InputError) as error:
+            call(X)
+        assert str(error.value).removeprefix("fit 0: ") == EMPTY, verb
+
+
+def test_the_denoiser_leaves_them_as_they_are() -> None:
+    X = spoilt()
+    denoiser = ManifoldDenoiser(1, method="mls", missing="ignore")
+    out, alone = denoiser.fit_transform(X), ManifoldDenoiser(1, method="mls")
+    kept = np.arange(60) != 7
+    assert (out[kept] == alone.fit_transform(X[kept])).all()
+    np.testing.assert_array_equal(out[7], X[7])
+    assert denoiser.report_.unchanged[7]
+    assert denoiser.normals_ is None
+    assert denoiser.error_[7] == 0
+
+
+@pytest.mark.parametrize("kind", ["NaN", "frame", "frame of NA", "masked", "None"])
+def test_dask_says_the_same(kind: str, client: Any) -> None:
+    given = KINDS[kind]()
+    X = (
+        dd.from_pandas(given, npartitions=2)
+        if isinstance(given, pd.DataFrame)
+        else da.from_array(given, chunks=(30, 3))
+    )
+    model = scqm.dask.SCQM(1, **L2, client=client).fit(da.from_array(rows()))
+    with pytest.raises(InputError) as error:
+        scqm.dask.SCQM(1, **L2, client=client).fit(X)
+    assert SENTENCE in str(error.value)
+    for call in (model.transform, model.project, model.score):
+        with pytest.raises(InputError, match=r"column 1 is NaN \(missing\)"):
+            call(X).compute()
+    with pytest.raises(InputError) as error:
+        scqm.dask.ManifoldDenoiser(1, method="mls", client=client).fit(X)
+    assert str(error.value) == SENTENCE
+    leaving = scqm.dask.ManifoldDenoiser(
+        1, method="mls", missing="ignore", client=client
+    )
+    want = ManifoldDenoiser(1, method="mls", missing="ignore").fit_transform(spoilt())
+    np.testing.assert_array_equal(leaving.fit_transform(X).compute(), want)
+
+
+def test_columns_in_another_order(client: Any) -> None:
+    frame = pd.DataFrame(rows(), columns=["a", "b", "c"])
+    other = frame[["b", "a", "c"]]
+    lazy, lazy_other = (dd.from_pandas(f, npartitions=1) for f in (frame, other))
+    model = SCQM(1, **L2).fit(frame)
+    remote = scqm.dask.SCQM(1, **L2, client=client).fit(lazy)
+    moving = scqm.dask.ManifoldDenoiser(1, method="mls", client=client).fit(lazy)
+    calls: list[Callable[[], Any]] = [
+        *(lambda v=v: getattr(model, v)(other) for v in ("transform", "influence")),
+        *(lambda v=v: getattr(remote, v)(lazy_other) for v in ("transform", "score")),
+        lambda: remote.influence(lazy_other),
+        lambda: moving.transform(lazy_other),
+        lambda: scqm.fit_many([frame, other], 1, **L2),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="feature names should match"):
+            call()
+    fits = scqm.fit_many([frame, frame], 1, **L2)
+    assert list(fits[1].feature_names_in_) == ["a", "b", "c"]
+    parts: Any = lambda function: [function(frame, 0)]  # noqa: E731
+    with pytest.raises(InputError, match="are a data frame"):
+        scqm.fit_blocks(parts, frame.shape, 1)
+
+
+def test_chunks_that_lie(client: Any) -> None:
+    """A chunk with fewer rows than it declares gave memory of others."""
+    X = rows()
+    short = da.from_array(X, chunks=(30, 3)).map_blocks(
+        lambda part: part[:20], dtype=float, meta=np.empty((0, 0))
+    )
+    assert short.shape == (60, 3)
+    model = scqm.dask.SCQM(1, **L2, client=client).fit(da.from_array(X))
+    calls = [
+        lambda: scqm.dask.SCQM(1, **L2, client=client).fit(short),
+        lambda: model.transform(short).compute(),
+        lambda: model.project(short).compute(),
+        lambda: model.score(short).compute(),
+        lambda: scqm.dask.ManifoldDenoiser(1, method="mls", client=client).fit(short),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match=r"are declared|cut inside of a block"):
+            call()
+
+
+def test_frames_keep_their_index_and_cause_no_warning() -> None:
+    frame = pd.DataFrame(rows(), columns=list("abc"), index=np.arange(1000, 1060))
+    model = SCQM(1, **L2).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = model.influence(frame).to_frame()
+        model.score(frame)
+        model.score(frame, hidden=0.3)
+        _, report = model.project(frame, return_report=True)
+    assert (found.index == frame.index).all()
+    assert (report.to_frame().index == frame.index).all()
+    assert model.leave_out(frame, [3, 5]).to_frame().index.tolist() == [1003, 1005]
+
+
+def test_integers_that_float64_rounds_are_said() -> None:
+    X = (rows() * 1000).astype(np.int64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SCQM(1, **L2).fit(X)
+    X[:, 0] += 2**60
+    for given in (X, pd.DataFrame(X), X.tolist()):
+        with pytest.warns(UserWarning, match=r"beyond 2\*\*53"):
+            SCQM(1, **L2).fit(given)
+
+
+def test_grids_over_parameters_of_losses() -> None:
+    search = GridSearchCV(SCQM(1, loss=Huber(1)), {"loss__delta": [0.5, 2]}, cv=2)
+    assert search.fit(rows()).best_params_["loss__delta"] in (0.5, 2)
+    assert search.best_estimator_.loss.delta == search.best_params_["loss__delta"]
+    assert Lp(1.5).set_params(p=2) == Lp(2)
+    with pytest.raises(InputError, match="loss l1 has no parameter 'p'"):
+        L1().set_params(p=2)
+
+
+def test_losses_that_cannot_learn_from_parts() -> None:
+    for loss in ("l1", "lp", "huber_entries", "auto"):
+        assert not hasattr(SCQM(1, loss=loss), "partial_fit")
+    assert hasattr(SCQM(1), "partial_fit")
