@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -72,4 +73,27 @@ func moments(m *dataset.Matrix) []float64 {
 	}
 	n := float64(len(m.Data))
 	return []float64{sum / n, math.Sqrt(squares/n - sum*sum/n/n)}
+}
+
+// TestInvalidPixels passes pixels that a depth camera did not see through, and counts
+// them.
+func TestInvalidPixels(t *testing.T) {
+	p := newPlace(t)
+	source, out := filepath.Join("testdata", "clouds", "organised_nan.pcd"), p.path("o.pcd")
+	var s denoiseSummary
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, "denoise", source, "--method", "mls", "--report", "--normals", "-o", out, "--json")), &s))
+	assert.Equal(t, []int{80, 2}, []int{s.Rows, s.Unchanged})
+	before, err := dataset.ReadPointCloud(source, false)
+	require.NoError(t, err)
+	after, err := dataset.ReadPointCloud(out, false)
+	require.NoError(t, err, "it is organised still")
+	for i, v := range before.Points.Data {
+		assert.Equal(t, math.IsNaN(v), math.IsNaN(after.Points.Data[i]))
+	}
+	content, err := os.ReadFile(source)
+	require.NoError(t, err)
+	line := p.path("line.pcd")
+	require.NoError(t, os.WriteFile(line, bytes.Replace(content, []byte("WIDTH 10\nHEIGHT 8"), []byte("WIDTH 80\nHEIGHT 1"), 1), 0o600))
+	assert.Contains(t, execute("denoise", line, "-o", out).stderr, `point 78 (counting from 0), x: "NaN" is no number (missing)`)
+	succeed(t, "denoise", line, "--missing", "ignore", "--method", "mls", "-o", out)
 }
