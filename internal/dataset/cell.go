@@ -96,3 +96,11 @@ func isInfinite(s string) bool {
 
 // missingRemedy is what errors about missing entries say can be done; models/rows says the same.
 const missingRemedy = `fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore)`
+
+// entryError explains why an entry, counted from 0, cannot be used.
+func entryError(row, column int, v float64) error {
+	if math.IsNaN(v) {
+		return inputErrorf(ErrNonFinite, "row %d, column %d is NaN (missing): %s", row, column, missingRemedy)
+	}
+	return inputErrorf(ErrNonFinite, "row %d, column %d is %v (infinite): correct it or leave out its row", row, column, v)
+}

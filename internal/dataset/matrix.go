@@ -62,3 +62,12 @@ func (m *Matrix) selected(o ReadOptions) (*Matrix, error) {
 	m, _, err := Select(m, o.Labels, o.Keep, o.First)
 	return m, err
 }
+
+// Only returns a copy of some of the rows.
+func (m *Matrix) Only(list []int) *Matrix {
+	some := &Matrix{Rows: len(list), Cols: m.Cols, Names: m.Names, Data: make([]float64, 0, len(list)*m.Cols)}
+	for _, i := range list {
+		some.Data = append(some.Data, m.Row(i)...)
+	}
+	return some
+}

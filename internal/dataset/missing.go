@@ -3,16 +3,7 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"math"
 )
-
-// entryError explains why an entry, counted from 0, cannot be used.
-func entryError(row, column int, v float64) error {
-	if math.IsNaN(v) {
-		return inputErrorf(ErrNonFinite, "row %d, column %d is NaN (missing): %s", row, column, missingRemedy)
-	}
-	return inputErrorf(ErrNonFinite, "row %d, column %d is %v (infinite): correct it or leave out its row", row, column, v)
-}
 
 // LeaveOut says which rows are left out for what they miss.
 type LeaveOut int

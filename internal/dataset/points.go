@@ -226,15 +226,6 @@ func (c *PointCloud) write(w io.Writer, points, more *Matrix) error {
 	return err
 }
 
-// Only returns a copy of some of the rows.
-func (m *Matrix) Only(list []int) *Matrix {
-	some := &Matrix{Rows: len(list), Cols: m.Cols, Names: m.Names, Data: make([]float64, 0, len(list)*m.Cols)}
-	for _, i := range list {
-		some.Data = append(some.Data, m.Row(i)...)
-	}
-	return some
-}
-
 // CheckKnown refuses a file that is neither a table nor a point cloud by its name. It
 // matches ErrFormat.
 func CheckKnown(path string) error {
