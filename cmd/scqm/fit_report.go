@@ -38,7 +38,7 @@ func newFitReport(fit *scqm.Fit, header []string) *fitReport {
 		r.Notes = []string{}
 	}
 	// As long as the rows: the model file has them.
-	r.Mean, r.Explained, r.FeatureNames = nil, nil, nil
+	r.Mean, r.Explained, r.Distances, r.FeatureNames = nil, nil, nil, nil
 	return r
 }
 
@@ -71,6 +71,16 @@ func (r *fitReport) rows(path string) [][]string {
 		{"objective", objective},
 		{"status", r.Status + ": " + r.Message},
 	}...)
+	if r.R2 != nil {
+		text := fmt.Sprintf("%.4g", *r.R2)
+		if list := r.R2PCA; list != nil {
+			text += fmt.Sprintf(", principal components %.4g with %d coordinates", list[0], r.Latent)
+			if !r.Linear {
+				text += fmt.Sprintf(", %.4g with %d", list[1], min(r.Latent+r.Curvature, r.D))
+			}
+		}
+		rows = append(rows, []string{"R2", text})
+	}
 	if r.Evidence != nil {
 		rows = append(rows, []string{"curvature", strings.TrimPrefix(r.Evidence.Sentence, "curvature: ")})
 	}

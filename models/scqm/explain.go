@@ -1,21 +1,23 @@
 package scqm
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/models/rows"
+	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
 // explainedColumns is the number of columns up to which a model keeps the mean of its
 // rows.
 const explainedColumns = 1 << 16
 
-// explain records the mean of the rows, and the part of their variance that each coordinate explains. It reads
-// the rows twice.
-func (f *Fit) explain(x Data) {
+// explain records the mean of the rows, the parts of their variance that the coordinates and the sheet explain,
+// and the distances of the rows from the sheet. It reads the rows three times.
+func (f *Fit) explain(ctx context.Context, x Data) {
 	if f == nil || x.D > explainedColumns || len(f.Model.Tau) != x.N*f.Model.Latent {
 		return
 	}
@@ -36,6 +38,88 @@ func (f *Fit) explain(x Data) {
 		return
 	}
 	m.Meta.Mean, m.Meta.Explained = mean, explained
+	if unit != 1 {
+		x, tau = x.InUnits(unit), tau.InUnits(unit)
+		mean = (Data{X: mean}).InUnits(unit).X
+	}
+	r2, far := m.determination(x, tau, mean, unit)
+	if math.IsNaN(r2) || math.IsInf(r2, 0) {
+		return
+	}
+	m.Meta.R2 = &r2
+	for i, v := range far {
+		far[i] = math.Cbrt(v * v) // about normal
+	}
+	middle := median(far)
+	for i, v := range far {
+		far[i] = math.Abs(v - middle)
+	}
+	scale := math.Cbrt(unit)
+	m.Meta.Distances = []float64{scale * middle * scale, scale * normalMAD * median(far) * scale}
+	s := m.Curvature
+	if m.Meta.Linear {
+		s = 0
+	}
+	if !x.Missing {
+		m.Meta.R2PCA = pcaR2(ctx, planes.Sample(x), m.Latent, m.Latent+s)
+	}
+}
+
+// normalMAD is the standard deviation of a normal variable over its median absolute deviation.
+const normalMAD = 1.4826
+
+func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[len(v)/2] }
+
+// determination returns R2 of the sheet, 1 minus the part of the squared distances from the mean that is left in
+// its residuals, and the distances of the rows from it. All are in the unit of the caller; entries that are missing
+// count in neither sum, and the distance of their row is that of an average entry times the root of D.
+func (m *Model) determination(x, tau Data, mean []float64, unit float64) (r2 float64, far []float64) {
+	f := m.sheetIn(unit)
+	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, x.D)
+	var left, all float64
+	far = make([]float64, x.N)
+	for i := range far {
+		f.Coordinates(z, phi, tau.Row(i))
+		f.Residual(r, z, x.Row(i))
+		var squares float64
+		count := x.D
+		for j, v := range x.Row(i) {
+			if v != v {
+				count--
+				continue
+			}
+			squares += r[j] * r[j]
+			all += x.Weight(i) * (v - mean[j]) * (v - mean[j])
+		}
+		left += x.Weight(i) * squares
+		far[i] = math.Sqrt(squares * float64(x.D) / float64(max(count, 1)))
+	}
+	return 1 - left/all, far
+}
+
+// pcaR2 returns R2 of so many principal components of complete rows.
+func pcaR2(ctx context.Context, x Data, counts ...int) []float64 {
+	most := min(slices.Max(counts), x.D)
+	p, err := rows.PrincipalComponents(ctx, x, most, 1)
+	if err != nil {
+		return nil
+	}
+	explained, squares := make([]float64, most), make([]float64, x.N)
+	var all float64
+	x.EachProduct(p.Mean, p.Axes, squares, nil, func(i int, products []float64) {
+		all += x.Weight(i) * squares[i]
+		for k, v := range products {
+			explained[k] += x.Weight(i) * v * v
+		}
+	})
+	list := make([]float64, len(counts))
+	for k, count := range counts {
+		list[k] = floats.Sum(explained[:min(count, most)]) / all
+	}
+	if !finite(list) {
+		return nil
+	}
+	return list
 }
 
 // countedRows lists the rows of positive weight.

@@ -116,6 +116,8 @@ func (m *Model) agrees() error {
 		{"s_effective", m.Meta.Effective, min(max(m.Meta.Effective, 0), m.Curvature)},
 		{"the length of mean", len(m.Meta.Mean), min(len(m.Meta.Mean), 1) * m.D},
 		{"the length of explained_variance_ratio", len(m.Meta.Explained), min(len(m.Meta.Explained), 1) * m.Latent},
+		{"the length of r2_pca", len(m.Meta.R2PCA), 2 * min(len(m.Meta.R2PCA), 1)},
+		{"the length of distances", len(m.Meta.Distances), 2 * min(len(m.Meta.Distances), 1)},
 		{"the number of feature_names", len(m.Meta.FeatureNames), min(len(m.Meta.FeatureNames), 1) * m.D},
 	} {
 		if size.said != size.has || size.said < 0 {

@@ -48,7 +48,7 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 		out.fit, out.failure = r.fitScreened(ctx)
 	}
 	back(ctx, &out)
-	out.fit.explain(x)
+	out.fit.explain(ctx, x)
 	return out.fit, out.failure
 }
 

@@ -69,7 +69,7 @@ func (m *Model) heldOutError(ctx context.Context, x Data, seed uint64, threads i
 	if err != nil {
 		return 0, err
 	}
-	most := boundedError * slices.Sorted(slices.Values(far))[x.N/2]
+	most := boundedError * median(far)
 	var sum float64
 	for i, v := range far {
 		sum += x.Weight(i) * math.Min(v, most)
@@ -138,7 +138,7 @@ func somePlaces(tau []float64, d int) []float64 {
 // median of the distances of n rows of length D.
 func medianNoise(distances []float64, D, n, d int) float64 {
 	across := max(1, min(D, n-1)-d)
-	return slices.Sorted(slices.Values(distances))[len(distances)/2] / math.Sqrt(float64(across))
+	return median(distances) / math.Sqrt(float64(across))
 }
 
 // rowDistances returns the Euclidean distances of the rows of x from those of y, n x D.

@@ -58,10 +58,17 @@ type Meta struct {
 	Missing *MissingMeta `json:"missing,omitempty"`
 
 	// Mean is the weighted mean of the rows, entries that are missing left out, and
-	// Explained the weighted variance of each coordinate tau_j over that of the rows, both
-	// where the rows were in memory, not streamed, and have at most 65,536 columns.
+	// Explained the weighted variance of each coordinate tau_j over that of the rows: not the part that the
+	// curvature explains, which R2 counts too. They and the next three are there where the rows were in
+	// memory, not streamed, and have at most 65,536 columns.
 	Mean      []float64 `json:"mean,omitempty"`
 	Explained []float64 `json:"explained_variance_ratio,omitempty"`
+	// R2 is 1 - sum w |f(tau) - x|^2 / sum w |x - mean|^2, and R2PCA that of d and of d + s principal
+	// components, of at most 2,000 rows, where no entries are missing.
+	R2    *float64  `json:"r2,omitempty"`
+	R2PCA []float64 `json:"r2_pca,omitempty"`
+	// Distances are the median and the standard deviation, by the median of deviations, of |f(tau) - x|^(2/3).
+	Distances []float64 `json:"distances,omitempty"`
 	// FeatureNames are the names of the columns, nil where they have none.
 	FeatureNames []string `json:"feature_names,omitempty"`
 }

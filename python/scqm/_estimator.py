@@ -31,6 +31,7 @@ from ._library import _core
 from ._model import Model, fetch
 from ._native import Array, Job, address, call
 from ._progress import Progress
+from ._quality import Quality
 from ._rows import (
     check_components,
     check_rows,
@@ -69,6 +70,14 @@ _log = logging.getLogger("scqm")
 DEFAULT_RIDGE = 1e-3
 
 
+# Entries of a report that only fits of rows in memory have.
+_WHERE_KEPT: dict[str, Any] = {
+    "mean": np.array,
+    "explained_variance_ratio": np.array,
+    "r2": float,
+    "r2_pca": tuple,
+}
+
 # Losses of rows as they come, which weigh a row by its distance alone.
 _SEEN_ONCE = (losses.L2, losses.SquaredL2, losses.Huber, RegisteredLoss)
 
@@ -90,7 +99,7 @@ def _takes_parts(model: SCQM) -> bool:
 
 
 # scikit-learn has no types, which is what mypy minds.
-class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Robust subspace-constrained quadratic model.
 
     Learns a curved sheet f(tau) = c + U tau + V Theta' phi(tau), where phi(tau)
@@ -187,7 +196,14 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         not streamed or given to ``partial_fit``.
     explained_variance_ratio_ : ndarray of shape (d,)
         The variance of each coordinate over that of the rows, as by principal
-        components; what the sheet gains by bending is not in it. Likewise.
+        components; what the sheet gains by bending counts in ``r2_`` only. Likewise.
+    r2_ : float
+        1 - sum w |f(tau) - x|^2 / sum w |x - mean_|^2, over entries that are not
+        missing. It counts squares whatever the loss, and rises with d and s, noise or
+        not. Likewise.
+    r2_pca_ : tuple of float
+        That of principal components with d and with d + s coordinates, of at most
+        2,000 rows, evenly spread. Likewise, and where no entries are missing.
     n_components_ : int
         The latent dimension d, where ``n_components`` left it open.
     objective_ : float
@@ -264,6 +280,8 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
 
     mean_: Array
     explained_variance_ratio_: Array
+    r2_: float
+    r2_pca_: tuple[float, float]
     notes_: list[str]
     loss_reason_: str | None
 
@@ -999,16 +1017,10 @@ class SCQM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  #
         self.loss_ = as_fitted(loss, found.get("params") or {}, found.get("plugin"))
         self.loss_reason_ = None
         self.n_components_ = report["d"]
-        for name, entry in (
-            ("mean_", "mean"),
-            (
-                "explained_variance_ratio_",
-                "explained_variance_ratio",
-            ),
-        ):
-            self.__dict__.pop(name, None)
+        for entry, convert in _WHERE_KEPT.items():
+            self.__dict__.pop(f"{entry}_", None)
             if entry in report:
-                setattr(self, name, np.array(report[entry]))
+                setattr(self, f"{entry}_", convert(report[entry]))
 
     def _name(self) -> None:
         """Set number and names of columns as the report has them."""

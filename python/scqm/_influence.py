@@ -61,6 +61,17 @@ class Influence:
     notes: list[str] = field(default_factory=list)
     _index: Any = field(default=None, repr=False)
 
+    @property
+    def sheet_error(self) -> float:
+        """Standard error of the sheet by the jackknife, in the unit of the data.
+
+        It is the root of the sum of the squared influences of all rows: the root mean
+        square, over rows, by which their points of the sheet would differ in fits to
+        other rows of the kind. It holds no bias, such as that of a sheet of too few
+        dimensions.
+        """
+        return float(np.sqrt(np.sum(self.influence**2)))
+
     def top(self, n: int = 10) -> npt.NDArray[np.int64]:
         """Return the numbers of the rows that drive the fit.
 
