@@ -5,7 +5,8 @@
 
 :class:`SCQM` learns a curved sheet of low dimension from noisy rows, and
 :class:`ManifoldDenoiser` moves rows onto the surface near which they scatter.
-Both follow the conventions of scikit-learn. :func:`suggest` says which
+:class:`ManifoldImputer` fills missing entries. All follow the conventions of
+scikit-learn. :func:`suggest` says which
 dimensions to take, :func:`frechet_mean` is a robust mean of rows.
 :mod:`scqm.losses` has the losses and
 the way to write your own, :mod:`scqm.optimize` minimises a cost of your own on
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ._denoiser import DenoiseReport, ManifoldDenoiser
     from ._estimator import SCQM, load
     from ._geometry import DenoiseGeometry
+    from ._imputer import ManifoldImputer
     from ._influence import Influence, ProjectionReport
     from ._many import Fits, fit_many
     from ._mean import FrechetMean, frechet_mean
@@ -61,6 +63,7 @@ __all__ = [
     "FrechetMean",
     "Influence",
     "ManifoldDenoiser",
+    "ManifoldImputer",
     "ProjectionReport",
     "Suggestion",
     "__version__",
@@ -107,6 +110,7 @@ _HOMES = {
     "FrechetMean": "_mean",
     "Influence": "_influence",
     "ManifoldDenoiser": "_denoiser",
+    "ManifoldImputer",
     "ProjectionReport": "_influence",
     "SCQM": "_estimator",
     "Suggestion": "_suggest",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from scqm import SCQM, ManifoldDenoiser, losses, solvers
+from scqm import SCQM, ManifoldDenoiser, ManifoldImputer, losses, solvers
 
 # The matrix of mahalanobis fits one number of columns, spheres of apss one dimension;
 # the checks have tables of several.
@@ -46,6 +46,12 @@ def expected_failures(estimator: SCQM) -> dict[str, str]:
     estimators(), expected_failed_checks=expected_failures
 )
 def test_scqm(estimator: SCQM, check: Any) -> None:
+    check(estimator)
+
+
+# scikit-learn has no types.
+@parametrize_with_checks([ManifoldImputer(1)])  # type: ignore[untyped-decorator]
+def test_imputer(estimator: ManifoldImputer, check: Any) -> None:
     check(estimator)
 
 
