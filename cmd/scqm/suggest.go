@@ -21,13 +21,13 @@ mean distance of those rows from what is predicted. Unlike HELD OUT, their dista
 from the sheet, it gets worse with dimensions that follow noise.
 LEARNED is the distance of the rows that the sheet was fitted to, and S USED the
 number of directions into which the sheet of all rows really bends. RIDGE is the
-penalty on curvature with which entries of rows held out are predicted best, of 0.001
-to 10, or a larger one that holds back a sheet that would fold.
+penalty on curvature: the default, or a larger one that holds back a sheet that would
+fold.
 
 Curved models have as many directions as rows show. One is not recommended where its
 curvature explodes, or where it predicts entries no better than a linear one.
 
-A larger d is not tried once it makes things worse.`
+Flat models are tried until a larger d predicts no better, and curved ones up to that d.`
 
 // suggestFlags are the flags of scqm suggest.
 type suggestFlags struct {
@@ -57,7 +57,7 @@ func suggestCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(cli.Count(&f.latent), "max-latent", "largest d to try (default 4, or one less than there are columns)")
-	flags.Var(cli.Count(&f.folds), "folds", "parts of the rows, each of which is held out once (default 5)")
+	flags.Var(cli.Count(&f.folds), "folds", "parts of the rows, each of which is held out once (default 2)")
 	flags.Var(cli.Count(&f.rows), "max-rows", "rows to look at, drawn at random if there are more (default 1000)")
 	f.loss.AddTo(cmd)
 	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")

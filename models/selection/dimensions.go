@@ -26,7 +26,7 @@ type SuggestConfig struct {
 	// Loss is the loss of the fits; nil stands for l2.
 	Loss framework.Loss
 	// Folds is the number of parts of the rows, each of which is held out once;
-	// 0 stands for 5.
+	// 0 stands for 2.
 	Folds int
 	// MaxRows is the number of rows, drawn at random, beyond which others are
 	// left out; 0 stands for 1000.
@@ -42,8 +42,11 @@ type SuggestConfig struct {
 // Defaults of [SuggestConfig].
 const (
 	DefaultMaxLatent   = 4
-	defaultFolds       = 5
+	defaultFolds       = 2
 	defaultSuggestRows = 1000
+	fewestRows         = 10
+	// predictedRows bounds the rows whose entries are predicted.
+	predictedRows = 300
 )
 
 // Trial is a model that Suggest has tried.
@@ -52,8 +55,8 @@ type Trial struct {
 	// median of the rows.
 	Latent    int `json:"d"`
 	Curvature int `json:"s"`
-	// Ridge is that of [scqm.Config], as the fit to all rows chose it (see
-	// [scqm.AutoRidge]); 0 for a flat sheet.
+	// Ridge is that of [scqm.Config], larger than the default where the fit to all rows would fold; 0 for a
+	// flat sheet.
 	Ridge float64 `json:"ridge"`
 	// Predicted is the mean distance of rows that were held out from what is
 	// their prediction, each part of their entries from the others: the smaller,
@@ -103,13 +106,15 @@ const (
 	significantCurvature = 0.1
 	// foldedExtent is the curvature times extent above which a sheet counts as folded.
 	foldedExtent = 8
+	// spareError is the factor by which a curved sheet may predict entries better than the flat one around it.
+	spareError = 1.2
 	// boundedError bounds the errors of rows, in units of the median distance from the centre.
 	boundedError = 10
 	// hiddenPart is the fraction of the columns predicted from the others at a time.
 	hiddenPart = 0.2
 	// mixedColumns is the number of columns below which several rotations are averaged: with few columns, a
 	// single rotation may leave one nearly normal to the sheet.
-	mixedColumns = 20
+	mixedColumns = 10
 )
 
 // Suggest tries small d, each flat and with estimated curvature, by cross-validation of rows and columns: each
@@ -152,14 +157,14 @@ func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, er
 	if x.D < 2 {
 		return nil, fmt.Errorf("scqm: suggest: rows of one column have no sheet; want 2 columns or more: %w", scqm.ErrInput)
 	}
-	if c.Folds < 2 || x.N < 2*c.Folds {
-		return nil, fmt.Errorf("scqm: suggest: %d distinct rows in %d parts; want 2 parts or more, of 2 rows or more each: %w", x.N, c.Folds, scqm.ErrInput)
+	if c.Folds < 2 || x.N < max(2*c.Folds, fewestRows) {
+		return nil, fmt.Errorf("scqm: suggest: %d distinct rows in %d parts; want 10 rows or more, in 2 parts or more of 2 rows or more: %w", x.N, c.Folds, scqm.ErrInput)
 	}
 	s := &Suggestion{Rows: x.N}
 	if err := s.search(ctx, x, c); err != nil {
 		return nil, err
 	}
-	s.recommend(x)
+	s.recommend(predicted(x))
 	for k := range s.Trials {
 		s.Trials[k].rescale(unit)
 	}
@@ -182,9 +187,10 @@ func (t *Trial) rescale(unit float64) {
 	floats.Scale(1/unit, t.Singular)
 }
 
-// search tries models, the simplest first, until a d has clearly worse predictions.
+// search tries flat models until a d has no better predictions, and curved ones up to that d, as what bends fills
+// directions of its own, until one predicts worse than a simpler model.
 func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) error {
-	folds, bound := c.folds(x), math.Inf(1)
+	folds, bound, weights := c.folds(x), math.Inf(1), predicted(x).Weights
 	try := func(config scqm.Config) (*Trial, error) {
 		t, err := runTrial(ctx, x, config, folds, bound)
 		if err != nil {
@@ -200,35 +206,52 @@ func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) e
 		return err
 	}
 	bound = boundedError * median(slices.Clone(best.rows))
-	s.Trials[0].limit(bound, x.Weights)
+	s.Trials[0].limit(bound, weights)
 	best = &s.Trials[0]
 	rounding := dense.Negligible * best.Predicted
-	for d := 1; d <= c.MaxLatent; d++ {
-		config := scqm.Config{Latent: d, Loss: c.Loss, Seed: c.Seed, Threads: c.Threads, Options: comparedLimits, Linear: true}
-		here, err := try(config)
-		if err != nil {
-			return err
+	worse := func(t *Trial) bool {
+		if math.IsInf(t.Predicted, 1) {
+			return best.Curvature > 0
 		}
-		config.Linear, config.Ridge = false, scqm.AutoRidge
-		curved, err := try(config)
-		if err != nil {
-			return err
+		mean, deviation := difference(t.rows, best.rows, weights)
+		if t.Predicted < best.Predicted {
+			best = t
 		}
-		if curved.Predicted < here.Predicted {
-			here = curved
-		}
-		if c.Progress != nil {
-			c.Progress(float64(d*d) / float64(c.MaxLatent*c.MaxLatent))
-		}
-		if mean, deviation := difference(here.rows, best.rows, x.Weights); d > 1 && mean > 2*deviation+rounding {
-			break
-		}
-		if here.Predicted < best.Predicted {
-			best = here
+		return mean > deviation+rounding
+	}
+	show := c.Progress
+	if show == nil {
+		show = func(float64) {}
+	}
+	most, first, flat := c.MaxLatent, best, best
+	for _, linear := range []bool{true, false} {
+		flat, best = best, first
+		for d := 1; d <= most; d++ {
+			if in := d * (d + 3) / 2; !linear && in < most && s.Trials[in].Predicted > spareError*flat.Predicted {
+				continue // the curved sheet lies in a flat one of so many dimensions
+			}
+			config := scqm.Config{Latent: d, Loss: c.Loss, Seed: c.Seed, Threads: c.Threads, Options: comparedLimits, Linear: linear, Ridge: scqm.DefaultRidge}
+			t, err := try(config)
+			if err != nil {
+				return err
+			}
+			if !linear {
+				show(float64(d*d) / float64(most*most))
+			}
+			if worse(t) && d > 1 {
+				most = d
+			}
 		}
 	}
+	show(1)
+	slices.SortStableFunc(s.Trials, func(a, b Trial) int {
+		return cmp.Or(cmp.Compare(a.Latent, b.Latent), cmp.Compare(a.Curvature, b.Curvature))
+	})
 	return nil
 }
+
+// predicted returns the rows, which are in random order, whose entries are predicted.
+func predicted(x scqm.Data) scqm.Data { return x.Slice(0, min(x.N, predictedRows)) }
 
 // fold is a held-out part of the rows. Its columns are rotated at random before entries are hidden, so that
 // each group of columns covers all directions equally.
@@ -248,10 +271,11 @@ func (c SuggestConfig) folds(x scqm.Data) []fold {
 		f := fold{seed: c.Seed}
 		var rest []int
 		for i := range x.N {
-			if i%c.Folds == k {
-				f.held = append(f.held, i)
-			} else {
+			switch {
+			case i%c.Folds != k:
 				rest = append(rest, i)
+			case i < predictedRows:
+				f.held = append(f.held, i)
 			}
 		}
 		f.learned, f.test = x.Select(rest), x.Select(f.held)
@@ -268,7 +292,7 @@ func (c SuggestConfig) folds(x scqm.Data) []fold {
 // is the geometric median. A curved model whose fit to all rows is flat is abandoned: Curvature is 0 and
 // Predicted infinite.
 func runTrial(ctx context.Context, x scqm.Data, c scqm.Config, folds []fold, bound float64) (*Trial, error) {
-	t := &Trial{Latent: c.Latent, Singular: []float64{}, Predicted: math.Inf(1), rows: make([]float64, x.N)}
+	t := &Trial{Latent: c.Latent, Singular: []float64{}, Predicted: math.Inf(1), rows: make([]float64, predicted(x).N)}
 	m, err := learn(ctx, x, c)
 	if err != nil {
 		return nil, err
@@ -281,7 +305,7 @@ func runTrial(ctx context.Context, x scqm.Data, c scqm.Config, folds []fold, bou
 		c.Curvature, c.Ridge = t.Curvature, t.Ridge
 		t.Singular, t.Effective = bendingValues(m)
 	}
-	off := make([]float64, x.N)
+	off, weights := make([]float64, len(t.rows)), predicted(x).Weights
 	for _, f := range folds {
 		part, err := learn(ctx, f.learned, c)
 		if err != nil {
@@ -295,8 +319,8 @@ func runTrial(ctx context.Context, x scqm.Data, c scqm.Config, folds []fold, bou
 			t.rows[i], off[i] = predicted[j], far[j]
 		}
 	}
-	t.limit(bound, x.Weights)
-	t.HeldOut = stat.Mean(off, x.Weights)
+	t.limit(bound, weights)
+	t.HeldOut = stat.Mean(off, weights)
 	learned, err := distances(ctx, m, x, x, c.Threads)
 	if err != nil {
 		return nil, err

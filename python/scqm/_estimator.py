@@ -430,6 +430,9 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             random_state=settings["seed"],
             n_threads=self.n_threads,
         )
+        if not found.n_components:
+            settings["d"], settings["linear"] = 1, True
+            return [f"{found.reason}; a line is fitted all the same"]
         params = found.params
         settings["d"] = params["n_components"]
         if self.n_curvature is None and not self.linear:

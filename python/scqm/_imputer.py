@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import MissingIndicator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
@@ -278,7 +277,7 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         def error(d: int, flat: bool) -> float:
             sheet = self._sheet(d, flat).set_params(tol=TRIAL, max_iter=MOST)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.simplefilter("ignore")
                 off = (sheet.fit(seen).impute(seen) - table)[hidden]
             return float(np.sqrt(np.mean(off**2)))
 

@@ -27,6 +27,7 @@ from ._validation import (
     check_seed,
     check_threads,
 )
+from .exceptions import InputError
 from .losses._answer import answer
 from .losses._resolve import resolve
 
@@ -69,9 +70,8 @@ class Suggestion:
         the best, with the standard error "worse_error"; "learned" and "held_out",
         mean distances from the sheet of rows it was fitted to and of others;
         "singular_values" of V Theta', by which the sheet of all rows bends, and
-        "s_effective", how many are above a tenth of the largest; "ridge", of 0.001
-        to 10 the one with which entries of rows held out are predicted best, or a
-        larger one that holds back a sheet that would fold;
+        "s_effective", how many are above a tenth of the largest; "ridge", the default,
+        or a larger one that holds back a sheet that would fold;
         "curvature_extent", as in :class:`scqm.SCQM`; "warning", "" where there is
         none. A curved model is not taken where its curvature explodes, or where it
         predicts entries no better than a linear one.
@@ -93,16 +93,18 @@ class Suggestion:
     def params(self) -> dict[str, Any]:
         """The parameters of :class:`scqm.SCQM` that make this model.
 
-        A flat sheet is linear. Where no sheet is better than a point, they are
-        those of a line.
+        A flat sheet is linear. Where no sheet is better than a point there are none,
+        and to ask for them is an :class:`InputError`.
         """
+        if not self.n_components:
+            raise InputError(f"there is no model to take: {self.reason}")
         if self.n_curvature:
             return {
                 "n_components": self.n_components,
                 "n_curvature": self.n_curvature,
                 "ridge": self.ridge,
             }
-        return {"n_components": max(self.n_components, 1), "linear": True}
+        return {"n_components": self.n_components, "linear": True}
 
     def to_frame(self) -> DataFrame:
         """Return the table as a data frame of pandas."""
@@ -117,10 +119,7 @@ class Suggestion:
         return table("models compared", columns, [self.reason], marked=self.best)
 
     def __repr__(self) -> str:
-        return (
-            f"Suggestion({', '.join(f'{k}={v}' for k, v in self.params.items())}: "
-            f"{self.reason})"
-        )
+        return f"Suggestion({self.reason})"
 
     def __str__(self) -> str:
         lines = [["", *COLUMNS.values(), "warning"]]
@@ -149,7 +148,7 @@ def suggest(
     p: float | None = None,
     delta: float | None = None,
     precision: npt.ArrayLike | None = None,
-    folds: int = 5,
+    folds: int = 2,
     max_samples: int = 1000,
     sample_weight: npt.ArrayLike | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -174,7 +173,7 @@ def suggest(
         Largest d to try; by default 4, or D - 1 if that is less.
     loss, p, delta, precision
         The loss of the fits, as for :class:`scqm.SCQM`, but not "auto".
-    folds : int, default=5
+    folds : int, default=2
         Number of parts of the rows, each of which is held out once.
     max_samples : int, default=1000
         Rows to look at, drawn at random if there are more. Equal rows count as

@@ -95,7 +95,11 @@ def test_suggest_finds_flat_sheets_and_noise() -> None:
     X = generalized_gaussian_noise((80, 6), 2.0, 0.1, random_state=2)
     none = scqm.suggest(X, max_components=2)
     assert none.n_components == none.n_curvature == 0
-    assert none.params == {"n_components": 1, "linear": True}
+    with pytest.raises(scqm.InputError, match="no model to take: no sheet"):
+        _ = none.params
+    line = SCQM("auto").fit(X)
+    assert line.n_components_ == 1
+    assert "a line is fitted all the same" in line.notes_[0]
     X[:, 0] += np.random.default_rng(0).uniform(-2, 2, 80)
     flat = scqm.suggest(X, max_components=2, loss="squared_l2", folds=4)
     assert flat.params == {"n_components": 1, "linear": True}
@@ -123,7 +127,7 @@ def test_suggest_takes_losses_of_python_and_weights() -> None:
     ("X", "settings", "match"),
     [
         (np.ones((20, 1)) * np.arange(20)[:, None], {}, "2 columns or more"),
-        (np.eye(5), {}, "5 distinct rows in 5 parts"),
+        (np.eye(5), {}, "5 distinct rows in 2 parts"),
         (np.eye(20), {"folds": 1}, "folds is 1"),
         (np.eye(20), {"max_components": 0}, "max_components is 0"),
         (np.eye(20), {"loss": "l3"}, "no loss"),
