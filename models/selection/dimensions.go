@@ -223,7 +223,8 @@ func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) e
 	if show == nil {
 		show = func(float64) {}
 	}
-	most, first, flat := c.MaxLatent, best, best
+	var flat *Trial
+	most, first := c.MaxLatent, best
 	for _, linear := range []bool{true, false} {
 		flat, best = best, first
 		for d := 1; d <= most; d++ {
