@@ -1,32 +1,28 @@
 package main
 
 import (
-	_ "embed"
+	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/dataset"
+	"github.com/scqm/scqm/models/page"
 	"github.com/scqm/scqm/models/scqm"
 )
 
 const reportLong = `Write a page about MODEL and the rows of DATA: one HTML file that needs no network.
 
-It shows the latent plane, where rows tell their number and distance under the
-pointer, what the model does along each axis, residuals by row and column, the rows
-that drive the fit where DATA are those that MODEL was learned from, warnings, and
-settings to repeat the fit. scqm.report in Python writes a page with more.`
-
-//go:embed report.html
-var reportPage string
-
-// reportTemplate escapes all that comes from files.
-var reportTemplate = template.Must(template.New("report").Parse(reportPage))
+It shows R2 and the error at hidden entries beside those of flat sheets, and says where
+rows look like noise; the latent plane beside principal components, where rows tell
+their number and distance under the pointer; what the sheet does along each axis, and
+where no rows are; residuals by row and column; the rows that drive the fit where DATA
+are those that MODEL was learned from; warnings, and settings to repeat the fit.`
 
 // reportFlags are the flags of scqm report.
 type reportFlags struct {
@@ -86,18 +82,32 @@ func (f *reportFlags) run(cmd *cobra.Command, model, data string) error {
 	if err := f.plugin.OpenFor(cmd, m); err != nil {
 		return fmt.Errorf("%s: %w", model, err)
 	}
-	page, err := cli.Await(ctx, func() (*fitPage, error) { return newFitPage(ctx, f, m, x) })
+	rows := cli.RowsOf(x)
+	rows.Missing = f.data.Missing
+	c := page.Config{
+		Title: f.title, Names: x.Names, Threads: f.threads,
+		Settings: fmt.Sprintf("scqm fit %s -o %s%s", data, model, fitArguments(&m.Meta)),
+	}
+	text, err := cli.Await(ctx, func() (string, error) { return writePage(ctx, m, rows, c) })
 	if err != nil {
 		return err
 	}
-	page.Settings = fmt.Sprintf("scqm fit %s -o %s%s", data, model, fitArguments(&m.Meta))
 	err = cli.Save(ctx, f.output, func() error {
-		return dataset.WriteFileAtomic(f.output, func(w io.Writer) error { return reportTemplate.Execute(w, page) })
+		return dataset.WriteFileAtomic(f.output, func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		})
 	})
 	if err != nil && !errors.Is(err, ctx.Err()) {
 		return fmt.Errorf("-o: %w", err)
 	}
 	return err
+}
+
+func writePage(ctx context.Context, m *scqm.Model, x scqm.Data, c page.Config) (string, error) {
+	var text strings.Builder
+	err := page.Write(ctx, &text, m, x, c)
+	return text.String(), err
 }
 
 // fitArguments are the flags that a fit had.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -34,16 +35,38 @@ func TestReport(t *testing.T) {
 	text := string(b)
 	assert.NotContains(t, text, evil)
 	assert.Equal(t, 1, strings.Count(text, "<script>"))
-	assert.Contains(t, text, "c &amp; d")
-	assert.NotContains(t, text, "http")
-	assert.Equal(t, 120, strings.Count(text, "<circle"), "in the plane and by row")
-	assert.Equal(t, 10, strings.Count(text, "<tr><td>"), "rows that drive the fit")
-	assert.Contains(t, text, "There is nothing to warn of.")
-	assert.Contains(t, text, "-d 1 -s 1 --ridge 0.001 --loss squared_l2 --seed 0")
-	errors := regexp.MustCompile(`error at hidden entries</th><td>([0-9.]+), ([0-9.]+) by a flat sheet`).FindStringSubmatch(text)
-	require.Len(t, errors, 3, "the error at hidden entries")
-	assert.Less(t, errors[1], errors[2], "the curve predicts better")
+	assert.Contains(t, text, "<title>A &lt;/script&gt;")
+	assert.NotContains(t, strings.ReplaceAll(text, "http://www.w3.org/2000/svg", ""), "http")
 	assert.Less(t, len(text), 5_000_000)
+	var shown struct {
+		Facts    [][2]string
+		Row      []int
+		Drivers  [][]string
+		Warnings []string
+		Verdict  string
+		Settings string
+		Axes     []struct{ Lines []struct{ Name string } }
+		Plane    struct{ Note string }
+	}
+	found := regexp.MustCompile(`(?s)type="application/json">(.*?)</script>`).FindStringSubmatch(text)
+	require.NoError(t, json.Unmarshal([]byte(found[1]), &shown))
+	assert.Len(t, shown.Row, 60)
+	assert.Len(t, shown.Drivers, 10, "rows that drive the fit")
+	assert.Empty(t, shown.Warnings)
+	assert.Empty(t, shown.Verdict)
+	assert.Empty(t, shown.Plane.Note)
+	assert.Equal(t, evil, shown.Axes[0].Lines[1].Name)
+	assert.Contains(t, shown.Settings, "-d 1 -s 1 --ridge 0.001 --loss squared_l2 --seed 0")
+	facts := map[string]string{}
+	for _, f := range shown.Facts {
+		facts[f[0]] = f[1]
+	}
+	var curved, flat, means float64
+	_, err = fmt.Sscanf(facts["error at hidden entries"], "%g, %g by a flat sheet, %g by the means of columns", &curved, &flat, &means)
+	require.NoError(t, err)
+	assert.Less(t, curved, flat, "the curve predicts better")
+	assert.Less(t, curved, means)
+	assert.Contains(t, facts["R2 of principal components"], "with d + s = 2")
 }
 
 // Files keep the names of columns, and other orders are refused.

@@ -56,11 +56,10 @@ func (f *Fit) explain(ctx context.Context, x Data) {
 	}
 	scale := math.Cbrt(unit)
 	m.Meta.Distances = []float64{scale * middle * scale, scale * normalMAD * median(far) * scale}
-	s := m.Curvature
-	if m.Meta.Linear {
-		s = 0
-	}
-	if !x.Missing {
+	if s := m.Curvature; !x.Missing {
+		if m.Meta.Linear {
+			s = 0
+		}
 		m.Meta.R2PCA = pcaR2(ctx, planes.Sample(x), m.Latent, m.Latent+s)
 	}
 }
@@ -166,4 +165,16 @@ func columnVariances(x Data, mean []float64, unit float64) []float64 {
 		}
 	}
 	return out
+}
+
+// OutlyingDistance returns the distance from the sheet that one in a hundred rows without fault exceeds, by the
+// distances of the rows of the fit, whose power 2/3 is about normal; 0 where the fit kept none.
+//
+// Source: M. Hubert, P. Rousseeuw and K. Vanden Branden, ROBPCA, Technometrics 47 (2005).
+func (m *Model) OutlyingDistance() float64 {
+	const upper = 2.3263478740408408 // normal quantile of .99
+	if len(m.Meta.Distances) == 0 {
+		return 0
+	}
+	return math.Pow(m.Meta.Distances[0]+upper*m.Meta.Distances[1], 1.5)
 }

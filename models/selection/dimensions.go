@@ -206,8 +206,8 @@ func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) e
 		return err
 	}
 	bound = boundedError * median(slices.Clone(best.rows))
-	s.Trials[0].limit(bound, weights)
-	best = &s.Trials[0]
+	best.limit(bound, weights)
+	s.Trials[0] = *best
 	rounding := dense.Negligible * best.Predicted
 	worse := func(t *Trial) bool {
 		if math.IsInf(t.Predicted, 1) {
@@ -223,8 +223,7 @@ func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) e
 	if show == nil {
 		show = func(float64) {}
 	}
-	var flat *Trial
-	most, first := c.MaxLatent, best
+	most, first, flat := c.MaxLatent, best, (*Trial)(nil)
 	for _, linear := range []bool{true, false} {
 		flat, best = best, first
 		for d := 1; d <= most; d++ {

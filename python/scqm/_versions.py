@@ -19,7 +19,6 @@ PACKAGES = (
     "scipy",
     "scikit-learn",
     "matplotlib",
-    "bokeh",
     "pandas",
     "tqdm",
     "grpcio",

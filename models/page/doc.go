@@ -1,0 +1,2 @@
+// Package page writes a fit and its rows as one HTML file that needs no network.
+package page

@@ -1,0 +1,122 @@
+package page
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+
+	"github.com/scqm/scqm/models/scqm"
+)
+
+// Config says what a page shows. The zero value is the default.
+type Config struct {
+	Title string `json:"title"`
+	// Settings is how to repeat the fit.
+	Settings string `json:"settings"`
+	// Labels are those of the rows, Names of the columns; nil where there are none.
+	Labels []string `json:"labels"`
+	Names  []string `json:"names"`
+	// Height and Width are those of the images that rows are, 0 where they are none.
+	Height int `json:"height"`
+	Width  int `json:"width"`
+	// MaxRows bounds the rows that are drawn, evenly spread; 0 stands for 2,000.
+	MaxRows int `json:"max_rows"`
+	// History holds an iteration and the objective there, pair after pair.
+	History []float64 `json:"history"`
+	// Threads bounds the goroutines; the result does not depend on it.
+	Threads int `json:"threads"`
+}
+
+//go:embed page.html
+var template string
+
+// content is what the script of the page draws.
+type content struct {
+	Facts    [][2]string `json:"facts"`
+	Verdict  string      `json:"verdict"`
+	Warnings []string    `json:"warnings"`
+	Notes    []string    `json:"notes"`
+	Row      []int       `json:"row"` // numbers of the rows drawn; what follows is of these
+	Label    []string    `json:"label"`
+	Distance []float64   `json:"distance"`
+	Image    [][]byte    `json:"image"` // grays, empty beyond some rows
+	Plane    scatter     `json:"plane"`
+	PCA      scatter     `json:"pca"`
+	Outlying float64     `json:"outlying"` // distance that 1 % of rows without fault exceed
+	Height   int         `json:"height"`
+	Width    int         `json:"width"`
+	Axes     []axis      `json:"axes"`
+	Columns  []column    `json:"columns"` // the largest residuals
+	Residual []byte      `json:"residual"`
+	Drivers  [][]string  `json:"drivers"`
+	Drives   string      `json:"drives"` // what is said above them
+	History  []float64   `json:"history"`
+	Settings string      `json:"settings"`
+}
+
+// scatter is a chart of rows.
+type scatter struct {
+	X    []float64 `json:"x"`
+	Y    []float64 `json:"y"`
+	XAs  string    `json:"xas"`
+	YAs  string    `json:"yas"`
+	Note string    `json:"note"`
+}
+
+// axis is what the sheet is along one coordinate.
+type axis struct {
+	At    []float64 `json:"at"`
+	Near  []bool    `json:"near"` // whether rows are there
+	Lines []line    `json:"lines"`
+	Image [][]byte  `json:"image"`
+}
+
+type line struct {
+	Name string    `json:"name"`
+	Y    []float64 `json:"y"`
+}
+
+type column struct {
+	Name string  `json:"name"`
+	Size float64 `json:"size"`
+}
+
+// Write writes the page on a fit and rows, mostly those of the fit, of which one at least is there. Text of any
+// kind can be in names, labels and messages: it is data of the page, not markup.
+func Write(ctx context.Context, w io.Writer, m *scqm.Model, x scqm.Data, c Config) error {
+	if x.N < 1 {
+		return fmt.Errorf("scqm: report: no rows; want one at least: %w", scqm.ErrInput)
+	}
+	r, err := look(ctx, m, x, c)
+	if err != nil {
+		return err
+	}
+	p := &content{
+		Warnings: m.Meta.Warnings, Notes: m.Meta.Notes, History: c.History, Settings: c.Settings,
+		Height: c.Height, Width: c.Width, Outlying: m.OutlyingDistance(),
+	}
+	r.rows(p)
+	if err := r.planes(ctx, p); err != nil {
+		return err
+	}
+	if err := r.axes(ctx, p); err != nil {
+		return err
+	}
+	r.columns(p)
+	if err := r.drivers(ctx, p); err != nil {
+		return err
+	}
+	if err := r.facts(ctx, p); err != nil {
+		return err
+	}
+	data, err := json.Marshal(p) // escapes <, > and &
+	if err != nil {
+		return err
+	}
+	_, err = strings.NewReplacer("TITLE", html.EscapeString(c.Title), "CONTENT", string(data)).WriteString(w, template)
+	return err
+}
