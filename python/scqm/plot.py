@@ -11,19 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.decomposition import PCA
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SCQM
 from ._minimize import MinimizeResult
 from ._names import lookup
 from ._native import Array
+from ._pipeline import last_step
 from .exceptions import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# Rows near a place, and how much farther they may be than near a row.
+NEAR, SPARSE = 5, 1.5
+# Integers up to so many different ones are labels.
+FEW = 20
+
 __all__ = [
+    "compare_pca",
     "convergence",
     "embedding",
     "interpolation_grid",
@@ -37,7 +46,7 @@ if not TYPE_CHECKING:
 
 
 def embedding(
-    model: SCQM,
+    model: Any,
     X: npt.ArrayLike | None = None,
     y: npt.ArrayLike | None = None,
     *,
@@ -49,12 +58,13 @@ def embedding(
 
     Parameters
     ----------
-    model : SCQM
-        A fitted model.
+    model : SCQM or Pipeline
+        A fitted model, or a pipeline or search that ends in one.
     X : array-like of shape (n, D), optional
         Rows.
     y : array-like of shape (n,), optional
-        Colors of the rows, such as labels.
+        Labels of the rows: texts and up to 20 integers are named in a legend beside
+        the axes, other numbers get a color bar.
     components : tuple of int, default=(0, 1)
         The components on the two axes. A model with one component is drawn as
         points along a line.
@@ -68,30 +78,105 @@ def embedding(
     Axes
         What was drawn into.
     """
-    check_is_fitted(model)
     if X is not None and np.ndim(X) == 1:
         raise InputError("X has one dimension; colors of rows are y: embedding(m, y=y)")
-    tau = model.embedding_ if X is None else np.asarray(model.transform(X))
-    colors = None if y is None else np.asarray(y)
-    if colors is not None and len(colors) != len(tau):
-        raise InputError(f"y is for {len(colors)} rows; there are {len(tau)}")
+    sheet, X, _ = last_step(model, X)
+    tau = sheet.embedding_ if X is None else np.asarray(sheet.transform(X))
     ax = _axes(ax)
     if tau.shape[1] == 1:
-        first, second = tau[:, 0], np.zeros(len(tau))
+        tau = np.column_stack([tau[:, 0], np.zeros(len(tau))])
         ax.set_yticks([])
     else:
         _check_components(components, tau.shape[1])
-        first, second = tau[:, components[0]], tau[:, components[1]]
+        tau = tau[:, list(components)]
         ax.set_ylabel(f"component {components[1]}")
     ax.set_xlabel(f"component {components[0]}")
-    if colors is not None and "c" not in style:
-        style["c"] = colors
-    ax.scatter(first, second, **({"s": 12} | style))
+    return _scatter(ax, tau, y, style)
+
+
+def compare_pca(
+    model: Any, X: npt.ArrayLike, y: npt.ArrayLike | None = None, **style: Any
+) -> Figure:
+    """Draw rows on the sheet, and beside it by principal components.
+
+    Parameters
+    ----------
+    model : SCQM or Pipeline
+        A fitted model, or a pipeline or search that ends in one.
+    X : array-like of shape (n, D)
+        Rows without missing entries.
+    y : array-like of shape (n,), optional
+        Labels of the rows, as for :func:`embedding`.
+    **style
+        Passed on to ``Axes.scatter``.
+
+    Returns
+    -------
+    Figure
+        Two axes; their titles give R2, where the model has it.
+    """
+    sheet, inner, _ = last_step(model, X)
+    figure: Figure
+    figure, axes = _pyplot().subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    embedding(sheet, inner, y, ax=axes[0], **style)
+    if legend := axes[0].get_legend():
+        legend.remove()  # that of the other axes is enough
+    scores = PCA(min(2, np.shape(inner)[1])).fit_transform(inner)
+    flat = np.column_stack([scores, np.zeros(len(scores))])[:, :2]
+    _scatter(axes[1], flat, y, style)
+    axes[1].set(xlabel="principal component 0", ylabel="principal component 1")
+    d = len(sheet.components_)
+    if hasattr(sheet, "r2_pca_"):
+        axes[0].set_title(f"sheet, R2 = {sheet.r2_:.3g} with d = {d}")
+        axes[1].set_title(f"PCA, R2 = {sheet.r2_pca_[0]:.3g} with d = {d}")
+    return figure
+
+
+def _named(y: npt.NDArray[Any]) -> list[Any]:
+    """Return the kinds of labels that a legend names."""
+    kinds = list(np.unique(y))
+    few = y.dtype.kind in "iu" and len(kinds) <= FEW
+    return kinds if few or y.dtype.kind in "OUSTb" else []
+
+
+def _colors(y: npt.ArrayLike | None) -> Any:
+    """Return what rows are colored by: numbers of named labels, or numbers."""
+    if y is None:
+        return None
+    labels = np.asarray(y)
+    kinds = _named(labels)
+    if not kinds:
+        return labels
+    palette = _pyplot().get_cmap("tab10" if len(kinds) <= 10 else "tab20")
+    return palette(np.searchsorted(kinds, labels))
+
+
+def _scatter(
+    ax: Axes, at: Array, y: npt.ArrayLike | None, style: dict[str, Any]
+) -> Axes:
+    """Draw rows, with their labels named beside the axes."""
+    if y is not None and len(np.asarray(y)) != len(at):
+        raise InputError(f"y is for {len(np.asarray(y))} rows; there are {len(at)}")
+    style = {"s": 12, "c": _colors(y)} | style
+    drawn = ax.scatter(*at.T, **style)
+    labels = np.asarray([] if y is None else y)
+    kinds = _named(labels)
+    if kinds:
+        for kind, color in zip(kinds, _colors(np.asarray(kinds)), strict=True):
+            ax.scatter([], [], color=color, label=str(kind))
+        _legend(ax)
+    elif y is not None and labels.ndim == 1:
+        ax.figure.colorbar(drawn, ax=ax)
     return ax
 
 
+def _legend(ax: Axes) -> None:
+    """Name what is drawn, beside the axes, where it covers nothing."""
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+
+
 def reconstruction_grid(
-    model: SCQM,
+    model: Any,
     X: npt.ArrayLike,
     *,
     shape: tuple[int, int] | None = None,
@@ -118,12 +203,13 @@ def reconstruction_grid(
     Figure
         Two lines of images.
     """
-    rows = np.asarray(X, dtype=np.float64)[:n_columns]
-    return _images([rows, model.project(rows)], shape, cmap)
+    sheet, inner, _ = last_step(model, X)
+    rows = np.asarray(inner, dtype=np.float64)[:n_columns]
+    return _images([rows, sheet.project(rows)], shape, cmap)
 
 
 def interpolation_grid(
-    model: SCQM,
+    model: Any,
     *,
     n: int = 8,
     components: tuple[int, int] = (0, 1),
@@ -133,15 +219,20 @@ def interpolation_grid(
 ) -> Figure:
     """Draw the images of a grid of latent coordinates.
 
+    Images where no rows are near are pale: the sheet is a guess there. A place is near
+    rows where its 5 nearest ones are within 1.5 times the distance that they are at for
+    95 % of the rows.
+
     Parameters
     ----------
-    model : SCQM
-        A fitted model with at least two components, or one.
+    model : SCQM or Pipeline
+        A fitted model, or a pipeline or search that ends in one.
     n : int, default=8
         Images per line and column.
     components : tuple of int, default=(0, 1)
         The components that vary, the first one from left to right, the second
-        one from bottom to top; the others are at their medians.
+        one from bottom to top; the others are at their means among the nearest
+        quarter of the rows.
     quantiles : tuple of float, default=(0.05, 0.95)
         The range of the grid, in quantiles of the embedding.
     shape : tuple of int, optional
@@ -154,8 +245,8 @@ def interpolation_grid(
     Figure
         Lines of n images, n of them; one line for a model with one component.
     """
-    check_is_fitted(model)
-    tau = model.embedding_
+    sheet = last_step(model)[0]
+    tau = sheet.embedding_
     low, high = np.quantile(tau, quantiles, axis=0)
     grid = np.tile(np.median(tau, axis=0), (n, n, 1))
     if tau.shape[1] == 1:
@@ -166,8 +257,16 @@ def interpolation_grid(
         across, up = components
         grid[..., across] = np.linspace(low[across], high[across], n)
         grid[..., up] = np.linspace(high[up], low[up], n)[:, None]
-    images = model.inverse_transform(grid.reshape(-1, tau.shape[1]))
-    return _images(list(images.reshape(len(grid), n, -1)), shape, cmap)
+    places = grid.reshape(-1, tau.shape[1])
+    moved = list(components)[: tau.shape[1]]
+    there = NearestNeighbors(n_neighbors=max(1, len(tau) // 4)).fit(tau[:, moved])
+    means = tau[there.kneighbors(places[:, moved], return_distance=False)].mean(axis=1)
+    means[:, moved] = places[:, moved]
+    near = NearestNeighbors(n_neighbors=min(NEAR, len(tau) - 1)).fit(tau)
+    reach = SPARSE * np.quantile(near.kneighbors()[0][:, -1], 0.95)
+    pale = near.kneighbors(means)[0][:, -1] > reach
+    images = sheet.inverse_transform(means)
+    return _images(list(images.reshape(len(grid), n, -1)), shape, cmap, pale)
 
 
 def convergence(
@@ -208,7 +307,7 @@ def convergence(
     ax.set_yscale("log")
     ax.set_xlabel(against)
     ax.set_ylabel("objective above the lowest one")
-    ax.legend()
+    _legend(ax)
     return ax
 
 
@@ -244,12 +343,12 @@ def trace(
     ax.set_yscale("log")
     ax.set_xlabel(against)
     ax.set_ylabel("norm of the Riemannian gradient")
-    ax.legend()
+    _legend(ax)
     return ax
 
 
 def projection_arrows(
-    model: SCQM,
+    model: Any,
     X: npt.ArrayLike,
     *,
     features: tuple[int, int] = (0, 1),
@@ -273,8 +372,9 @@ def projection_arrows(
     Axes
         What was drawn into.
     """
-    rows = np.asarray(X, dtype=np.float64)
-    moved = model.project(X)
+    sheet, inner, _ = last_step(model, X)
+    rows = np.asarray(inner, dtype=np.float64)
+    moved = sheet.project(rows)
     _check_components(features, rows.shape[1])
     across, up = features
     ax = _axes(ax)
@@ -286,12 +386,12 @@ def projection_arrows(
     ax.scatter(rows[:, across], rows[:, up], s=8, label="rows")
     ax.scatter(moved[:, across], moved[:, up], s=8, label="projections")
     ax.set_aspect("equal")
-    ax.legend()
+    _legend(ax)
     return ax
 
 
 def _axes(ax: Axes | None) -> Axes:
-    return _pyplot().subplots()[1] if ax is None else ax
+    return _pyplot().subplots(layout="constrained")[1] if ax is None else ax
 
 
 def _pyplot() -> Any:
@@ -315,7 +415,12 @@ def _check_components(chosen: tuple[int, int], available: int) -> None:
         raise InputError(f"components {chosen}: want two of 0 to {available - 1}")
 
 
-def _images(lines: list[Array], shape: tuple[int, int] | None, cmap: str) -> Figure:
+def _images(
+    lines: list[Array],
+    shape: tuple[int, int] | None,
+    cmap: str,
+    pale: npt.NDArray[np.bool_] | None = None,
+) -> Figure:
     D = lines[0].shape[1]
     if shape is None:
         side = int(np.sqrt(D))
@@ -330,10 +435,13 @@ def _images(lines: list[Array], shape: tuple[int, int] | None, cmap: str) -> Fig
         len(lines), columns, squeeze=False, figsize=(columns * 0.8, len(lines) * 0.8)
     )
     low, high = min(line.min() for line in lines), max(line.max() for line in lines)
-    for line, places in zip(lines, axes, strict=True):
+    for k, (line, places) in enumerate(zip(lines, axes, strict=True)):
         for place in places:
             place.set_axis_off()
-        for image, place in zip(line, places, strict=False):
-            place.imshow(image.reshape(shape), cmap=cmap, vmin=low, vmax=high)
+        for j, (image, place) in enumerate(zip(line, places, strict=False)):
+            alpha = 0.3 if pale is not None and pale[k * columns + j] else 1.0
+            place.imshow(
+                image.reshape(shape), cmap=cmap, vmin=low, vmax=high, alpha=alpha
+            )
     figure.subplots_adjust(0, 0, 1, 1, 0.05, 0.05)
     return figure

@@ -15,6 +15,9 @@ import matplotlib.figure
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import scqm
 from scqm import SCQM, datasets, plot
@@ -115,6 +118,39 @@ def test_pictures(digits: tuple[SCQM, datasets.Digits]) -> None:
     assert ax.get_yscale() == "log"
     ax = plot.projection_arrows(m, sample.data, ax=plt.figure().add_subplot())
     assert len(ax.collections) == 3
+    plt.close("all")
+
+
+def test_images_are_pale_where_no_rows_are() -> None:
+    angle = np.linspace(0, 6.2, 200)
+    ring = np.column_stack([np.cos(angle), np.sin(angle), 0.01 * np.sin(9 * angle)])
+    figure = plot.interpolation_grid(SCQM(2).fit(ring), n=5, shape=(1, 3))
+    pale = np.array([place.images[0].get_alpha() != 1 for place in figure.axes])
+    assert pale.reshape(5, 5)[2, 2]
+    assert not pale.reshape(5, 5)[[0, 2, 2, 4], [2, 0, 4, 2]].any()
+    plt.close("all")
+
+
+def test_labels_are_named_outside_of_the_axes() -> None:
+    wine = load_wine(as_frame=True)
+    pipe = make_pipeline(StandardScaler(), SCQM(2)).fit(wine.data)
+    growers = np.array(["a", "b", "c"])[wine.target]
+    for y in growers, wine.target.to_numpy():
+        ax = plot.embedding(pipe, wine.data, y)
+        ax.figure.canvas.draw()
+        legend = ax.get_legend()
+        assert legend is not None
+        names = [text.get_text() for text in legend.get_texts()]
+        assert names == sorted({str(v) for v in y})
+        assert legend.get_window_extent().x0 >= ax.get_window_extent().x1
+    figure = plot.compare_pca(pipe, wine.data, growers)
+    titles = [ax.get_title() for ax in figure.axes]
+    sheet = pipe[-1]
+    assert titles[0] == f"sheet, R2 = {sheet.r2_:.3g} with d = 2"
+    assert titles[1].startswith(f"PCA, R2 = {sheet.r2_pca_[0]:.3g}")
+    drawn = plot.embedding(pipe, wine.data, wine.data["alcohol"])
+    assert drawn.get_legend() is None
+    assert len(drawn.figure.axes) == 2  # a color bar
     plt.close("all")
 
 
