@@ -17,7 +17,8 @@ var ErrResiduals = errors.New("the residuals do not determine the noise")
 type Power struct {
 	// P is the power and PError its standard error.
 	P, PError float64
-	// Scale is in the unit of the residuals.
+	// Scale is that of noise of this power with the variance of the residuals, in their unit. The one of
+	// maximum likelihood would take residuals that a fit has mixed for noise.
 	Scale float64
 }
 

@@ -20,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from scqm import SCQM, blas
+from scqm.losses._loss import LossName
 
 # Rows, columns, components, loss, iterations.
-CASES: list[tuple[int, int, int, str, int]] = [
+CASES: list[tuple[int, int, int, LossName, int]] = [
     (100, 784, 2, "l2", 60),
     (1000, 784, 2, "l2", 30),
     (5000, 784, 2, "l2", 30),

@@ -11,7 +11,7 @@ import json
 import threading
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ __all__ = ["DenoiseReport", "ManifoldDenoiser"]
 # The default of n_neighbors, which leaves the choice to methods that make one, and
 # that of loss, which leaves it to all methods but scqm and linear.
 NEIGHBORS = 30
-LOSS = "l2"
+LOSS: Final = "l2"
 
 # The methods that choose the number of neighbours by themselves.
 CHOOSING = ("auto", "apss")

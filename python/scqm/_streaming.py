@@ -29,6 +29,7 @@ from .losses import Loss, LossLike
 from .losses._answer import answer
 from .losses._radial import WidthLoss
 from .losses._resolve import AUTO, resolve
+from .solvers import SolverName
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ def fit_blocks(
     p: float | None = None,
     delta: float | None = None,
     precision: npt.ArrayLike | None = None,
-    solver: str = "streaming",
+    solver: SolverName = "streaming",
     linear: bool = False,
     ridge: float = 1e-3,
     n_init: int = 1,

@@ -406,7 +406,7 @@ def check(solver: Solver) -> CheckReport:
         )
 
 
-def names() -> list[str]:
+def names() -> list[SolverName]:
     """Return the names of the solvers of the library.
 
     Examples

@@ -93,7 +93,7 @@ def test_score_is_the_mean_loss_of_projections(X: Array) -> None:
 
 
 @pytest.mark.parametrize("loss", ["l2", "l1", "squared_l2"])
-def test_rows_do_not_depend_on_their_batch(X: Array, loss: str) -> None:
+def test_rows_do_not_depend_on_their_batch(X: Array, loss: Any) -> None:
     m = SCQM(2, loss=loss).fit(X)
     whole = m.transform(X)
     single = np.vstack([m.transform(row[None]) for row in X])
@@ -244,6 +244,14 @@ def test_random_states(X: Array) -> None:
         for _ in range(2)
     ]
     np.testing.assert_array_equal(by_state[0], by_state[1])
+
+
+def test_checkers_of_types_refuse_names_that_there_are_not(X: Array) -> None:
+    # mypy, which runs on the tests, says so where it stops to refuse these.
+    with pytest.raises(scqm.InputError, match='did you mean "huber"'):
+        SCQM(loss="hubber").fit(X)  # type: ignore[arg-type]
+    with pytest.raises(scqm.InputError, match="no solver"):
+        SCQM(solver="newtn").fit(X)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

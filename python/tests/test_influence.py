@@ -61,7 +61,7 @@ def test_influence_agrees_with_fits_without_rows() -> None:
 
 
 @pytest.mark.parametrize("loss", ["l2", "l1"])
-def test_influence_of_rows_of_every_kind(tmp_path: Path, loss: str) -> None:
+def test_influence_of_rows_of_every_kind(tmp_path: Path, loss: Any) -> None:
     rng = np.random.default_rng(0)
     t = rng.uniform(-1, 1, (1500 if loss == "l2" else 150, 2))
     X = np.column_stack([t, t**2, t[:, 0] * t[:, 1], 0 * t[:, 0]])

@@ -36,7 +36,7 @@ def neighbourhoods(
 @pytest.mark.filterwarnings("ignore:.*fold")
 @pytest.mark.parametrize("n_curvature", [None, "full"])
 @pytest.mark.parametrize("loss", ["squared_l2", "huber", "l2"])
-def test_same_as_one_by_one(loss: str, n_curvature: Any) -> None:
+def test_same_as_one_by_one(loss: Any, n_curvature: Any) -> None:
     X = np.concatenate([neighbourhoods(3, noise=noise) for noise in (0.01, 0.06, 0.5)])
     fits = fit_many(X, 2, n_curvature, loss=loss)
     assert isinstance(fits, Fits)

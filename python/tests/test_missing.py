@@ -105,7 +105,7 @@ def test_what_is_refused() -> None:
         with pytest.raises(ValueError, match=r"squared_l2.*huber.*l1.*lp"):
             SCQM(1, loss=loss, missing="ignore").fit(Y)
     with pytest.raises(ValueError, match="missing is 'maybe'"):
-        SCQM(1, missing="maybe").fit(Y)
+        SCQM(1, missing="maybe").fit(Y)  # type: ignore[arg-type]
     fit = SCQM(1, loss="squared_l2", missing="ignore").fit
     for place, text in (
         ((slice(7, 8), slice(None)), "row 7 has no entry"),

@@ -69,7 +69,7 @@ def test_denoiser(estimator: ManifoldDenoiser, check: Any) -> None:
 
 @pytest.mark.parametrize("solver", ["streaming", "stochastic"])
 @pytest.mark.parametrize("loss", ["l2", "huber", "huber_entries"])
-def test_weights_are_repetitions(solver: str, loss: str) -> None:
+def test_weights_are_repetitions(solver: Any, loss: Any) -> None:
     """Sums over blocks weigh rows as if they were repeated."""
     rng = np.random.default_rng(1)
     t = rng.uniform(-1, 1, 120)

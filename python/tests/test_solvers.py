@@ -104,7 +104,7 @@ class PymanoptCG(Solver):
 
 @pytest.mark.parametrize("solver", [ScipyLBFGS(), PymanoptCG()], ids=lambda s: s.name)
 @pytest.mark.parametrize("loss", ["squared_l2", "lp"])
-def test_ours_against_theirs(X: Array, solver: Solver, loss: str) -> None:
+def test_ours_against_theirs(X: Array, solver: Solver, loss: Any) -> None:
     p = 1.5 if loss == "lp" else None
     ours = SCQM(2, loss=loss, p=p).fit(X)
     theirs = SCQM(2, loss=loss, p=p, solver=solver).fit(X)

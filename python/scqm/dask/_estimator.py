@@ -31,6 +31,7 @@ from .._sums import BlockSums, Part, pack
 from .._validation import check_count
 from ..exceptions import InputError
 from ..losses import LossLike
+from ..solvers import SolverName
 from ._client import (
     array_of,
     check_lazy,
@@ -133,11 +134,11 @@ class SCQM(_estimator.SCQM):
         p: float | None = None,
         delta: float | None = None,
         precision: npt.ArrayLike | None = None,
-        solver: str = "auto",
+        solver: SolverName = "auto",
         linear: bool = False,
         ridge: float = 1e-3,
         n_init: int = 1,
-        missing: str = "error",
+        missing: Literal["error", "ignore"] = "error",
         max_iter: int | None = None,
         tol: float | None = None,
         time_limit: float | None = None,

@@ -160,7 +160,7 @@ LossName: TypeAlias = Literal[
 
 #: What a parameter ``loss`` may be.
 LossLike: TypeAlias = (
-    LossName | str | Loss | Callable[[Array], tuple[npt.ArrayLike, npt.ArrayLike]]
+    LossName | Loss | Callable[[Array], tuple[npt.ArrayLike, npt.ArrayLike]]
 )
 
 

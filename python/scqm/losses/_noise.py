@@ -32,7 +32,9 @@ class Power:
     p_error : float
         Its standard error; infinite where the residuals leave the power open.
     scale : float
-        In the unit of the residuals.
+        That of noise of this power with the variance of the residuals, in their unit.
+        The one of maximum likelihood would take residuals that a fit has mixed for
+        noise.
     """
 
     p: float
@@ -43,7 +45,7 @@ class Power:
 def estimate_power(
     residuals: npt.ArrayLike, parts: npt.ArrayLike | None = None
 ) -> Power:
-    """Estimate generalised Gaussian noise by maximum likelihood.
+    """Estimate generalised Gaussian noise, its power by maximum likelihood.
 
     Parameters
     ----------

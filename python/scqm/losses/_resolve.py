@@ -17,7 +17,7 @@ from .._library import _core
 from .._native import Array, call
 from .._validation import check_number
 from ..exceptions import InputError
-from ._loss import FunctionLoss, Loss, LossLike
+from ._loss import FunctionLoss, Loss, LossLike, LossName
 from ._mahalanobis import Mahalanobis
 from ._native import NativeLoss, RegisteredLoss
 from ._plugin import Plugin
@@ -54,7 +54,7 @@ def by_name(name: str) -> type[NativeLoss]:
     return _BY_NAME.get(name, RegisteredLoss)
 
 
-def names() -> list[str]:
+def names() -> list[LossName]:
     """Return the names of the losses of the library.
 
     Examples
