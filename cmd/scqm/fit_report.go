@@ -74,9 +74,9 @@ func (r *fitReport) rows(path string) [][]string {
 	if r.R2 != nil {
 		text := fmt.Sprintf("%.4g", *r.R2)
 		if list := r.R2PCA; list != nil {
-			text += fmt.Sprintf(", principal components %.4g with %d coordinates", list[0], r.Latent)
+			text += fmt.Sprintf(", principal components %.4g with d = %d", list[0], r.Latent)
 			if !r.Linear {
-				text += fmt.Sprintf(", %.4g with %d", list[1], min(r.Latent+r.Curvature, r.D))
+				text += fmt.Sprintf(", %.4g with d + s = %d", list[1], min(r.Latent+r.Curvature, r.D))
 			}
 		}
 		rows = append(rows, []string{"R2", text})

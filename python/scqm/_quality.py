@@ -162,7 +162,7 @@ class Quality:
         >>> t = np.linspace(-1, 1, 100)
         >>> model = SCQM(1).fit(np.column_stack([t, t**2, 0 * t]))
         >>> print(model.summary().splitlines()[4])
-        R2 of PCA             0.7862 with 1 coordinates, 1 with 2
+        R2 of PCA             0.7862 with d = 1, 1 with d + s = 2
         """
         check_is_fitted(self)
         return "\n".join(f"{name:21} {text}" for name, text in facts(self))
@@ -187,9 +187,9 @@ def facts(model: Any) -> list[tuple[str, str]]:
         lines.append(("R2", f"{model.r2_:.4g}"))
     if hasattr(model, "r2_pca_"):
         few, more = model.r2_pca_
-        text = f"{few:.4g} with {d} coordinates"
+        text = f"{few:.4g} with d = {d}"
         if s:
-            text += f", {more:.4g} with {min(d + s, D)}"
+            text += f", {more:.4g} with d + s = {min(d + s, D)}"
         lines.append(("R2 of PCA", text))
     if model.curvature_ is not None:
         sentence = model.curvature_["sentence"].removeprefix("curvature: ")

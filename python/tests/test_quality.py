@@ -35,7 +35,7 @@ def test_r2_is_that_of_the_rows() -> None:
     text = model.summary()
     for part in (
         f"{model.r2_:.4g}",
-        f"{share[1]:.4g} with 2 coord",
+        f"{share[1]:.4g} with d = 2",
         "curvature",
         "converged",
     ):
