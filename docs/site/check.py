@@ -37,7 +37,7 @@ SHOTS = [
     "index.html",
     "guide/python.html",
     "examples/index.html",
-    "examples/e01_digits.html",
+    "examples/e01_reduce.html",
 ]
 
 # Without a sandbox, since it runs as root in containers, and sees our own pages only.
