@@ -122,7 +122,7 @@ def descriptors(rng: Random, place: str) -> None:
     error = None
     try:
         plugin = f"{place}/scqm-loss-tukey"
-        loss = scqm.losses.Plugin(plugin) if rng.integers(2) else "l2"
+        loss: Any = scqm.losses.Plugin(plugin) if rng.integers(2) else "l2"
         scqm.SCQM(loss=loss, max_iter=2).fit(rows).save("model.npz")
         scqm.load("model.npz")
     except known as caught:

@@ -280,6 +280,7 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     mean_: Array
     explained_variance_ratio_: Array
+    curvature_: Any  # a dict, whose entries are of several types, or None
     r2_: float
     r2_pca_: tuple[float, float]
     notes_: list[str]

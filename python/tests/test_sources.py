@@ -11,6 +11,7 @@ import doctest
 import importlib
 import importlib.util
 import inspect
+import os
 import pkgutil
 import re
 import subprocess
@@ -241,6 +242,18 @@ def test_the_sdist_has_all_that_go_needs() -> None:
         str(f) for f in needed if not any(f.match(p) for p in kept.get(f.parts[0], []))
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("page", ["python", "denoise"])
+def test_types_of_the_code_of_guides(page: str, tmp_path: Path) -> None:
+    """Readers may check the types of what they copy, without strict settings."""
+    text = (ROOT / "docs" / "guide" / f"{page}.md").read_text(encoding="utf-8")
+    code = tmp_path / "page.py"
+    code.write_text("\n".join(re.findall(r"(?ms)^```python\n(.*?)^```$", text)))
+    command = [sys.executable, "-m", "mypy", "--config-file=",
+               "--ignore-missing-imports", str(code)]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 # The tasks of the gallery come first in it; `make docs` runs all of it.

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 try:
     import numpy as np
@@ -29,8 +30,8 @@ except MemoryError as error:
     sys.exit()
 
 SHAPES = [(20000, 10), (100000, 10), (300000, 10), (10000, 784), (200000, 50)]
-SOLVERS = ["auto", "alternating", "newton", "lbfgs", "rgd"]
-LOSSES = ["l2", "l1", "squared_l2"]
+SOLVERS: list[Any] = ["auto", "alternating", "newton", "lbfgs", "rgd"]
+LOSSES: list[Any] = ["l2", "l1", "squared_l2"]
 
 
 def rows(count: int, columns: int) -> npt.NDArray[np.float64]:
