@@ -57,7 +57,7 @@ func suggestCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.Var(cli.Count(&f.latent), "max-latent", "largest d to try (default 4, or one less than there are columns)")
-	flags.Var(cli.Count(&f.folds), "folds", "parts of the rows, each of which is held out once (default 2)")
+	flags.Var(cli.Count(&f.folds), "folds", "parts of the rows, each of which is held out once (default 3)")
 	flags.Var(cli.Count(&f.rows), "max-rows", "rows to look at, drawn at random if there are more (default 1000)")
 	f.loss.AddTo(cmd)
 	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")

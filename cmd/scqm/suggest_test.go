@@ -41,7 +41,7 @@ func TestSuggestRefusals(t *testing.T) {
 	data := p.matrix("data.csv", bowl(9, 3))
 	for want, args := range map[string][]string{
 		"scqm: suggest: -o: " + p.path("t.png") + ": cannot tell the format; the name must end in .csv, .tsv, .npy, .npz\n": {data, "-o", p.path("t.png")},
-		"scqm: suggest: 9 distinct rows in 2 parts; want 10 rows or more, in 2 parts or more of 2 rows or more\n":           {data, "-o", p.path("t.csv")},
+		"scqm: suggest: 9 distinct rows in 3 parts; want 10 rows or more, in 2 parts or more of 2 rows or more\n":           {data, "-o", p.path("t.csv")},
 	} {
 		r := execute(append([]string{"suggest"}, args...)...)
 		assert.Equal(t, result{cli.ExitUsage, "", want}, r)

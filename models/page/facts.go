@@ -56,8 +56,8 @@ func (v *view) facts(ctx context.Context, p *content) error {
 }
 
 const (
-	// hiddenPart of the columns is hidden at a time, of at most hiddenRows rows.
-	hiddenPart, hiddenRows = 0.3, 1000
+	// hiddenPart of the columns is hidden at a time, of fewRows to hiddenRows rows.
+	hiddenPart, fewRows, hiddenRows = 0.3, 20, 1000
 	// tellingColumns is the least D - d at which errors at hidden entries tell something.
 	tellingColumns = 3
 	// noise is the error at hidden entries over that of the means of columns from which rows look like noise.
@@ -66,7 +66,7 @@ const (
 
 // hidden compares errors at hidden entries: of the sheet, a flat one and the means of columns.
 func (v *view) hidden(ctx context.Context, p *content, add func(name, format string, values ...any)) error {
-	if v.x.D-v.m.Latent < tellingColumns || !slices.Equal(v.filled.X, v.x.X) {
+	if v.x.N < fewRows || v.x.D-v.m.Latent < tellingColumns || !slices.Equal(v.filled.X, v.x.X) {
 		return nil
 	}
 	var some []int

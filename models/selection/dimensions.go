@@ -26,7 +26,7 @@ type SuggestConfig struct {
 	// Loss is the loss of the fits; nil stands for l2.
 	Loss framework.Loss
 	// Folds is the number of parts of the rows, each of which is held out once;
-	// 0 stands for 2.
+	// 0 stands for 3.
 	Folds int
 	// MaxRows is the number of rows, drawn at random, beyond which others are
 	// left out; 0 stands for 1000.
@@ -42,7 +42,7 @@ type SuggestConfig struct {
 // Defaults of [SuggestConfig].
 const (
 	DefaultMaxLatent   = 4
-	defaultFolds       = 2
+	defaultFolds       = 3
 	defaultSuggestRows = 1000
 	fewestRows         = 10
 	// predictedRows bounds the rows whose entries are predicted.
@@ -239,7 +239,7 @@ func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) e
 				show(float64(d*d) / float64(most*most))
 			}
 			if worse(t) && d > 1 {
-				most = d
+				most = d - 1 // ends the loop, and bounds that of curved models
 			}
 		}
 	}

@@ -148,7 +148,7 @@ def suggest(
     p: float | None = None,
     delta: float | None = None,
     precision: npt.ArrayLike | None = None,
-    folds: int = 2,
+    folds: int = 3,
     max_samples: int = 1000,
     sample_weight: npt.ArrayLike | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -173,7 +173,7 @@ def suggest(
         Largest d to try; by default 4, or D - 1 if that is less.
     loss, p, delta, precision
         The loss of the fits, as for :class:`scqm.SCQM`, but not "auto".
-    folds : int, default=2
+    folds : int, default=3
         Number of parts of the rows, each of which is held out once.
     max_samples : int, default=1000
         Rows to look at, drawn at random if there are more. Equal rows count as

@@ -127,7 +127,7 @@ def test_suggest_takes_losses_of_python_and_weights() -> None:
     ("X", "settings", "match"),
     [
         (np.ones((20, 1)) * np.arange(20)[:, None], {}, "2 columns or more"),
-        (np.eye(5), {}, "5 distinct rows in 2 parts"),
+        (np.eye(5), {}, "5 distinct rows in 3 parts"),
         (np.eye(20), {"folds": 1}, "folds is 1"),
         (np.eye(20), {"max_components": 0}, "max_components is 0"),
         (np.eye(20), {"loss": "l3"}, "no loss"),
