@@ -67,6 +67,8 @@ type storedRun struct {
 	Problem     []byte // of a Stateful
 	Ended       ending
 	Successors  []string
+	Unit, Span  float64
+	Mistake     string
 }
 
 // ending says that a run stopped by itself, and under which limits. Under the
@@ -128,6 +130,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 		Counts: r.evaluator.counts, Part: r.evaluator.counts.part,
 		NonFinite: r.evaluator.nonFinite, Elapsed: r.elapsed(), History: r.history,
 		Best: r.best, BestPoint: r.bestPoint, Gradients: gradients{r.lowest, r.bestGradient, r.leastGradient}, StateOf: fmt.Sprintf("%T", r.state), State: state.Bytes(), Problem: learned, Ended: ended, Successors: r.successors,
+		Unit: r.unit, Span: r.span, Mistake: r.mistake,
 	}
 	return writeFrame(w, func(w io.Writer) error { return gob.NewEncoder(w).Encode(run) })
 }
@@ -239,6 +242,7 @@ func (r *run) take(s *storedRun, state State) {
 	r.history, r.best, r.bestPoint = s.History, s.Best, s.BestPoint
 	r.lowest, r.bestGradient, r.leastGradient = s.Gradients.Lowest, s.Gradients.Best, s.Gradients.Least
 	r.before, r.successors = s.Elapsed, s.Successors
+	r.unit, r.span, r.mistake = s.Unit, s.Span, s.Mistake
 	r.stored, r.storedAt, r.ended = true, s.Iteration, s.Ended
 }
 

@@ -42,6 +42,7 @@ type Evaluator struct {
 
 	firstOrder bool         // see Options.FirstOrder
 	trial      *trial.Trial // of a law suite; nil else
+	poisoned   bool         // the first gradient was
 
 	counts    Counts
 	nonFinite int
@@ -112,8 +113,41 @@ func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
 // call evaluates the problem, whatever the budget.
 func (e *Evaluator) call(grad, x Point) (float64, error) {
 	e.trial.See()
+	first := e.poison(grad)
 	cost, err := e.problem.Evaluate(grad, x)
+	if err == nil && first {
+		err = e.written(grad, cost)
+	}
 	return e.trial.Tell(cost), err
+}
+
+// unwritten is a NaN that no computation gives.
+var unwritten = math.Float64frombits(0x7ff8_dead_beef_0002)
+
+// poison fills the first gradient of a run, to find what is never written.
+func (e *Evaluator) poison(grad Point) bool {
+	if grad == nil || e.poisoned {
+		return false
+	}
+	e.poisoned = true
+	for _, g := range grad {
+		for i := range g {
+			g[i] = unwritten
+		}
+	}
+	return true
+}
+
+// written refuses a problem that leaves entries of its gradient as they are.
+func (e *Evaluator) written(grad Point, cost float64) error {
+	for k, g := range grad {
+		for i, v := range g {
+			if math.Float64bits(v) == math.Float64bits(unwritten) && cost-cost == 0 {
+				return fmt.Errorf("%w: entry %d of the gradient of block %s is not written, or added to what was there", ErrInvalid, i, e.blocks[k].Name)
+			}
+		}
+	}
+	return nil
 }
 
 // judgeCost returns a finite cost as it is and any other as +Inf, with an error
@@ -122,6 +156,9 @@ func (e *Evaluator) judgeCost(cost float64) (float64, error) {
 	if !math.IsNaN(cost) && !math.IsInf(cost, 0) {
 		e.nonFinite = 0
 		return cost, nil
+	}
+	if math.IsInf(cost, -1) {
+		return math.Inf(1), e.stop(Unbounded)
 	}
 	e.nonFinite++
 	if e.nonFinite >= maxNonFinite {
@@ -141,7 +178,12 @@ func (e *Evaluator) Gradient(grad, x Point) (float64, error) {
 	if err := e.admit(0); err != nil {
 		return math.Inf(1), err
 	}
-	if err := r.Resume(grad); err != nil {
+	first := e.poison(grad)
+	err := r.Resume(grad)
+	if err == nil && first {
+		err = e.written(grad, e.lastCost)
+	}
+	if err != nil {
 		return math.Inf(1), e.failure(err)
 	}
 	e.counts.Passes++

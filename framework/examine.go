@@ -61,7 +61,7 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	if !ended && !r.rests(decrease) {
 		return 0, false, nil
 	}
-	if level := thresholds(worst(r.stationarity)); ended || level > r.examined {
+	if level := thresholds(worst(r.stationarity) / r.unit); ended || level > r.examined {
 		found, err := r.examine(decrease, ended)
 		switch {
 		case errors.Is(err, errStop):
@@ -99,7 +99,11 @@ func (r *run) rests(decrease float64) bool {
 	if _, graded := r.gradientNorm(); graded {
 		return true
 	}
-	return r.options.FirstOrder || decrease <= restDecrease*math.Abs(r.history[0].Cost) || worst(r.stationarity) <= noGradient
+	size := math.Abs(r.history[0].Cost)
+	if _, own := As[Certifier](r.evaluator.problem); !own {
+		size = math.Abs(r.history[0].Cost - r.best)
+	}
+	return r.options.FirstOrder || decrease <= restDecrease*size || worst(r.stationarity) <= noGradient*r.unit
 }
 
 // examine looks for a lower cost beyond the reach of the solver, and begins
@@ -111,7 +115,8 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	if moved, err := r.relocate(); moved || err != nil {
 		return elsewhere, err
 	}
-	if !(worst(r.stationarity) <= firstExamined) {
+	_, own := As[Certifier](r.evaluator.problem)
+	if !(worst(r.stationarity) <= firstExamined*r.unit) && (own || !ended) { // a run may begin at a saddle
 		return nothing, nil
 	}
 	if ended {
@@ -197,7 +202,7 @@ func (r *run) examinedLast(res *Result) (bool, error) {
 			return false, nil
 		}
 	}
-	if r.examined >= thresholds(r.options.Tolerance) {
+	if r.examined >= thresholds(r.tolerance()/r.unit) {
 		return true, nil
 	}
 	if res.Status != MaxIterations {

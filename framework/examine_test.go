@@ -90,7 +90,7 @@ func TestToleranceDoesNotSteer(t *testing.T) {
 	var last *framework.Result
 	for _, tolerance := range []float64{1e-3, 1e-4, 3e-5, 1e-6, 2e-7, 1e-8, 1e-10} {
 		p := &terrace{}
-		res := solve(t, p, slow, framework.Options{Tolerance: tolerance, MaxIterations: -1, MinRelativeDecrease: -1})
+		res := solve(t, p, slow, framework.Options{Tolerance: tolerance, GradientUnit: 1, MaxIterations: -1, MinRelativeDecrease: -1})
 		require.Equal(t, framework.Converged, res.Status, "tolerance %g", tolerance)
 		if last != nil {
 			assert.LessOrEqual(t, res.Cost, last.Cost)
@@ -130,7 +130,7 @@ func TestToleranceDoesNotSayWhenToCheck(t *testing.T) {
 	last := []float64{}
 	for _, tolerance := range []float64{1e-2, 1e-4, 1e-6, 1e-8} {
 		p := &inspected{terrace: &terrace{}}
-		solve(t, p, slow, framework.Options{Tolerance: tolerance, MaxIterations: -1, MinRelativeDecrease: -1})
+		solve(t, p, slow, framework.Options{Tolerance: tolerance, GradientUnit: 1, MaxIterations: -1, MinRelativeDecrease: -1})
 		require.GreaterOrEqual(t, len(p.at), len(last), "tolerance %g", tolerance)
 		require.Equal(t, last, p.at[:len(last)], "tolerance %g", tolerance)
 		last = p.at[:len(p.at)-1] // but for the one of the result
@@ -233,12 +233,12 @@ func TestDoubtedPointIsNotConverged(t *testing.T) {
 // if nothing lower is found beyond it.
 func TestConvergedAtTheMostIterations(t *testing.T) {
 	p := &terrace{}
-	res, err := framework.Solve(context.Background(), p, framework.Point{{1e-5, 0}}, silent{slow}, framework.Options{MaxIterations: 1, Tolerance: 1e-4})
+	res, err := framework.Solve(context.Background(), p, framework.Point{{1e-5, 0}}, silent{slow}, framework.Options{MaxIterations: 1, Tolerance: 1e-4, GradientUnit: 1})
 	// A solver that tells its gradient would be examined after the iteration, and move.
 	require.NoError(t, err)
 	assert.Equal(t, framework.MaxIterations, res.Status)
 	assert.InDelta(t, 3, res.Cost, 1e-9)
-	res, err = framework.Solve(context.Background(), p, framework.Point{{3000 + 5e-9, 0}}, slow, framework.Options{MaxIterations: 1, Tolerance: 1e-4})
+	res, err = framework.Solve(context.Background(), p, framework.Point{{3000 + 5e-9, 0}}, slow, framework.Options{MaxIterations: 1, Tolerance: 1e-4, GradientUnit: 1})
 	require.NoError(t, err)
 	assert.Equal(t, framework.Converged, res.Status)
 }

@@ -113,10 +113,10 @@ func atRounding(decrease, cost float64) bool {
 
 // dueAt reports whether it is time to examine a run at the gradient norm given.
 func (r *run) dueAt(gradient float64) bool {
-	if gradient <= r.options.Tolerance {
+	if gradient <= r.tolerance() {
 		return true
 	}
-	return r.examines() && thresholds(gradient) > r.examined
+	return r.examines() && thresholds(gradient/r.unit) > r.examined
 }
 
 // examines reports whether the problem offers anything to examine, see conclude.

@@ -10,7 +10,8 @@ import (
 // Defaults of [Options] and [Checkpoint].
 const (
 	DefaultMaxIterations       = 1000
-	DefaultTolerance           = 1e-6
+	DefaultTolerance           = 1e-6 // of the measure of a Certifier
+	DefaultGradientTolerance   = 1e-8 // of the gradient at the start
 	DefaultMinRelativeDecrease = 1e-12
 	DefaultPatience            = 5
 	DefaultCheckEvery          = 10
@@ -33,14 +34,19 @@ type Options struct {
 	// that have worked for the run before; zero stands for the call of Solve.
 	Begin time.Time
 	// Tolerance is the largest stationarity of a block at which a point counts
-	// as converged, in the unit of the problem's [Certifier] or else of the
-	// Riemannian gradient norm; 0 stands for 1e-6, a negative number means
-	// never. It says when a run ends and nothing else: with a larger tolerance
+	// as converged: in the unit of the problem's [Certifier], where 0 stands for 1e-6, or
+	// else relative to the largest Riemannian gradient norm of a block at the start, where 0
+	// stands for 1e-8; a negative number means never. A gradient that changes of the point in
+	// its last digits make counts as none. Tolerance says when a run ends and nothing else: with a larger tolerance
 	// a run is the beginning of one with a smaller tolerance. A run of a solver
 	// whose states are graded ends at the first iterate within the tolerance.
 	// Any other goes on where its last iteration lowered the cost by more than
-	// 1e-8 of that at the start, unless the stationarity is at most 1e-8.
+	// 1e-8 of that at the start (of a [Certifier]; else of the fall since), unless the
+	// stationarity is at most 1e-8.
 	Tolerance float64
+	// GradientUnit is the gradient norm that Tolerance is relative to where the problem is no
+	// [Certifier]; 0 stands for that at the start, 1 makes Tolerance absolute.
+	GradientUnit float64
 	// MinRelativeDecrease ends a run when the cost falls by no more than this
 	// fraction of itself in each of Patience iterations in a row; 0 stands for
 	// 1e-12, a negative number means never. Where a solver tells its gradient
@@ -106,17 +112,17 @@ func (o Options) withDefaults() (Options, error) {
 		{"Tolerance", o.Tolerance},
 		{"MinRelativeDecrease", o.MinRelativeDecrease},
 		{"MinDecrease", o.MinDecrease},
+		{"GradientUnit", o.GradientUnit},
 	} {
 		if math.IsNaN(f.value) {
 			return o, fmt.Errorf("framework: option %s is NaN: %w", f.name, ErrInvalid)
 		}
 	}
-	if o.TimeLimit < 0 || o.MaxEvaluations < 0 {
-		return o, fmt.Errorf("framework: options TimeLimit and MaxEvaluations must not be negative: %w", ErrInvalid)
+	if o.TimeLimit < 0 || o.MaxEvaluations < 0 || o.GradientUnit < 0 {
+		return o, fmt.Errorf("framework: options TimeLimit, MaxEvaluations and GradientUnit must not be negative: %w", ErrInvalid)
 	}
 	o = o.Begun()
 	setDefault(&o.MaxIterations, DefaultMaxIterations)
-	setDefault(&o.Tolerance, DefaultTolerance)
 	setDefault(&o.MinRelativeDecrease, DefaultMinRelativeDecrease)
 	setDefault(&o.Patience, DefaultPatience)
 	return o, nil

@@ -16,6 +16,8 @@ type Result struct {
 	// Stationarity has one number per block, computed anew at Point (see
 	// [Certifier]); nil where a cancelled or failed run left no time for it.
 	Stationarity []float64
+	// Tolerance is the stationarity up to which Point counts as converged, in its unit.
+	Tolerance float64
 	// Iterations, Counts and Elapsed say how much work was done.
 	Iterations int
 	Counts     Counts

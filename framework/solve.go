@@ -34,7 +34,10 @@ func Solve(ctx context.Context, p Problem, x0 Point, s Solver, o Options) (*Resu
 	if err != nil {
 		return nil, err
 	}
-	r := &run{solver: s, options: o, best: math.Inf(1), lowest: math.Inf(1), bestGradient: math.Inf(1), leastGradient: math.Inf(1)}
+	if err := validate(ctx, p, s); err != nil {
+		return nil, err
+	}
+	r := &run{unit: 1, solver: s, options: o, best: math.Inf(1), lowest: math.Inf(1), bestGradient: math.Inf(1), leastGradient: math.Inf(1)}
 	err = guard(func() error { return r.start(ctx, p, x0) })
 	if err == nil {
 		r.status, err = r.loop()
@@ -68,6 +71,11 @@ type run struct {
 	lowest        float64 // the lowest cost seen, which rounding may tell from best
 	bestGradient  float64 // the gradient norm at bestPoint, +Inf where it is not known
 	leastGradient float64 // the least gradient norm seen, which only a clear decrease replaces
+
+	unit    float64 // of the tolerance: the gradient norm at the start, 1 for a Certifier
+	span    float64 // max(1, |x|) at the start
+	mistake string  // what is wrong with the gradient
+	floor   float64 // the gradient norm that rounding of the last point makes, where that is no less than its own
 
 	status       Status
 	stationarity []float64 // at the last check
@@ -111,6 +119,10 @@ func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.state = state
 	if _, cost := state.Iterate(); math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return fmt.Errorf("%w at the start", ErrNonFinite)
+	}
+	r.keepBest()
+	if err := r.measure(); err != nil && !errors.Is(err, errStop) {
+		return fmt.Errorf("start: %w", err)
 	}
 	r.record()
 	return nil
@@ -207,6 +219,9 @@ func (r *run) judge(before float64) (Status, bool, error) {
 		r.slow = 0
 		return 0, false, nil
 	}
+	if r.unbounded() {
+		return Unbounded, true, nil
+	}
 	switch moved, err := r.relocateAgain(); {
 	case errors.Is(err, errStop):
 		return r.evaluator.stopped, true, nil
@@ -223,7 +238,11 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	if !small || falls {
 		r.slow = 0
 	}
-	tired := r.slow >= r.patience(graded && atRounding(decrease, before))
+	hidden := graded && atRounding(decrease, before)
+	tired := r.slow >= r.patience(hidden)
+	if x, _ := r.state.Iterate(); hidden && r.slow == r.options.Patience {
+		r.floor, _ = r.stationaryToRounding(x)
+	}
 	due := r.due(decrease, before)
 	if graded {
 		due = r.dueAt(gradient)
@@ -288,9 +307,23 @@ func (r *run) certify() (bool, error) {
 	return r.withinTolerance(s), nil
 }
 
+// tolerance is the largest stationarity of a point that counts as converged.
+func (r *run) tolerance() float64 {
+	tolerance := r.options.Tolerance
+	switch _, own := As[Certifier](r.evaluator.problem); {
+	case tolerance < 0:
+		return -1
+	case tolerance == 0 && own:
+		tolerance = DefaultTolerance
+	case tolerance == 0:
+		tolerance = DefaultGradientTolerance
+	}
+	return math.Max(tolerance*r.unit, r.floor)
+}
+
 func (r *run) withinTolerance(s []float64) bool {
 	for _, v := range s {
-		if !(v <= r.options.Tolerance) {
+		if !(v <= r.tolerance()) {
 			return false
 		}
 	}
@@ -387,7 +420,16 @@ func (r *run) recompute(res *Result) error {
 // directions.
 func (r *run) reconsider(res *Result) error {
 	within := r.withinTolerance(res.Stationarity)
-	if within {
+	if !within && res.Status == Stalled {
+		r.floor, within = r.stationaryToRounding(res.Point)
+	}
+	res.Tolerance = r.tolerance()
+	if !within && res.Status == Stalled && r.mistake == "" {
+		if err := r.compareAt(res.Point, res.Cost); err != nil {
+			return err
+		}
+	}
+	if within = within && r.mistake == ""; within {
 		stands, err := r.stands(res.Point)
 		if err != nil {
 			return err
@@ -410,6 +452,9 @@ func (r *run) reconsider(res *Result) error {
 }
 
 func (r *run) message(res *Result, failure error) string {
+	if r.mistake != "" && res.Status != Failed {
+		return fmt.Sprintf("%s: the run ended as %v; frameworktest.CheckProblem tells which entries to look at", r.mistake, res.Status)
+	}
 	worst := "unknown"
 	if len(res.Stationarity) > 0 {
 		k := 0
@@ -422,12 +467,12 @@ func (r *run) message(res *Result, failure error) string {
 	}
 	switch res.Status {
 	case Converged:
-		return fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g", worst, r.options.Tolerance)
+		return fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g", worst, res.Tolerance)
 	case Stalled:
 		if r.refutation != "" {
-			return fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g, but %s", worst, r.options.Tolerance, r.refutation)
+			return fmt.Sprintf("first-order stationary: residual %s, within the tolerance %.2g, but %s", worst, res.Tolerance, r.refutation)
 		}
-		return fmt.Sprintf("the cost no longer falls, but the first-order residual is %s, above the tolerance %.2g", worst, r.options.Tolerance)
+		return fmt.Sprintf("the cost no longer falls, but the first-order residual is %s, above the tolerance %.2g", worst, res.Tolerance)
 	case MaxIterations:
 		return fmt.Sprintf("stopped after %d iterations; first-order residual %s; allow more iterations to go on", r.iteration, worst)
 	case MaxEvaluations:
@@ -436,8 +481,11 @@ func (r *run) message(res *Result, failure error) string {
 		return fmt.Sprintf("stopped at the time limit of %v; first-order residual %s", r.options.TimeLimit, worst)
 	case Cancelled:
 		return fmt.Sprintf("cancelled after %d iterations; the best point so far is kept", r.iteration)
+	case Unbounded:
+		return fmt.Sprintf("the cost has fallen to %.3g and goes on: nothing bounds it from below; bound it, or the variables", res.Cost)
 	default:
-		return fmt.Sprintf("failed; the best finite point so far is kept: %v", failure)
+		line, _, _ := strings.Cut(fmt.Sprint(failure), "\n") // without the stack of a panic
+		return "failed; the best finite point so far is kept: " + line
 	}
 }
 

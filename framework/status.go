@@ -19,12 +19,14 @@ const (
 	TimeLimit
 	// Cancelled: the context was cancelled.
 	Cancelled
+	// Unbounded: the cost falls for ever, nothing bounds it from below.
+	Unbounded
 )
 
 var statusNames = map[Status]string{
 	Failed: "failed", Converged: "converged", Stalled: "stalled",
 	MaxIterations: "max_iter", MaxEvaluations: "max_evaluations",
-	TimeLimit: "time_limit", Cancelled: "cancelled",
+	TimeLimit: "time_limit", Cancelled: "cancelled", Unbounded: "unbounded",
 }
 
 // String returns the name used in files and reports, such as "max_iter".

@@ -86,7 +86,7 @@ func TestContinuationLaws(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{
 				Cases:   []frameworktest.SolverCase{kinkedCase(), pcaCase(8, 3), procrustesCase(6, 3)},
-				Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5},
+				Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5, GradientUnit: 1},
 			})
 		})
 	}

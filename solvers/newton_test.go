@@ -26,7 +26,7 @@ func TestNewtonLaws(t *testing.T) {
 		Cases: []frameworktest.SolverCase{
 			lineCase(), circleCase(), ellipseCase(), // TestNewtonIsQuadratic has a larger one
 		},
-		Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5},
+		Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5, GradientUnit: 1},
 	})
 }
 

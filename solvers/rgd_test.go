@@ -31,7 +31,7 @@ func TestRGDLaws(t *testing.T) {
 			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{
 				Cases: []frameworktest.SolverCase{pcaCase(8, 3), procrustesCase(6, 3)},
 				Options: framework.Options{
-					MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5,
+					MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5, GradientUnit: 1,
 				},
 			})
 		})

@@ -129,12 +129,8 @@ func (k *solverCheck) truthful(res *framework.Result) error {
 		}
 	}
 	norm := slices.Max(norms)
-	tolerance := k.o.Tolerance
-	if tolerance == 0 {
-		tolerance = framework.DefaultTolerance
-	}
-	if (res.Status == framework.Converged) != (norm <= tolerance) {
-		return fmt.Errorf("says %v where the stationarity is %g and the tolerance %g", res.Status, norm, tolerance)
+	if (res.Status == framework.Converged) != (norm <= res.Tolerance) {
+		return fmt.Errorf("says %v where the stationarity is %g and the tolerance %g", res.Status, norm, res.Tolerance)
 	}
 	return nil
 }
@@ -201,7 +197,7 @@ func (k *solverCheck) budget() error {
 		if err != nil {
 			return err
 		}
-		const certificate = 3 // gradient at the last iterate, cost and gradient at the returned point
+		const certificate = 5 // gradient and a cost beside the start, gradient at the last iterate, cost and gradient at the returned point
 		if p.calls > limit+certificate {
 			return fmt.Errorf("makes %d evaluations with a budget of %d", p.calls, limit)
 		}

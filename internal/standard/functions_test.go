@@ -69,7 +69,7 @@ func TestFunctionsOfGonum(t *testing.T) {
 	var ours, theirs, missed int
 	for _, p := range functionsOfGonum {
 		evaluations, gradient := gonum(p)
-		res, err := framework.Solve(context.Background(), p, framework.Point{p.start}, solvers.Auto(p), framework.Options{MaxIterations: 5000})
+		res, err := framework.Solve(context.Background(), p, framework.Point{p.start}, solvers.Auto(p), framework.Options{MaxIterations: 5000, Tolerance: 1e-6, GradientUnit: 1})
 		require.NoError(t, err)
 		t.Logf("%-24s ours %4d %.1e %-9v gonum %4d %.1e", p.name, res.Counts.Evaluations, res.Stationarity[0], res.Status, evaluations, gradient)
 		assert.LessOrEqual(t, res.Stationarity[0], 1e-6, p.name)

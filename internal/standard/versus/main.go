@@ -144,7 +144,7 @@ func solve(p *standard.Problem, name string, tolerance float64, limit time.Durat
 	}
 	before := processor()
 	res, err := framework.Solve(context.Background(), problem, p.Start, solver,
-		framework.Options{MaxIterations: -1, Tolerance: tolerance, TimeLimit: limit})
+		framework.Options{MaxIterations: -1, Tolerance: tolerance, GradientUnit: 1, TimeLimit: limit})
 	if err != nil {
 		return result{}, fmt.Errorf("%s: %s: %w", p.Name, name, err)
 	}

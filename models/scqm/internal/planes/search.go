@@ -95,7 +95,7 @@ func (s *Scores) leading(m int) []float64 {
 // run minimises from a plane; on failure it returns that plane.
 func (s *regression) run(ctx context.Context, from []float64, iterations int) run {
 	out, err := framework.Solve(ctx, s, framework.Point{from}, solvers.LBFGS{}, framework.Options{
-		MaxIterations: iterations, Tolerance: planeTolerance, FirstOrder: true,
+		MaxIterations: iterations, Tolerance: planeTolerance, GradientUnit: 1, FirstOrder: true,
 	})
 	if err != nil || out == nil {
 		cost, _ := s.Evaluate(nil, framework.Point{from})
