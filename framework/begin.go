@@ -24,6 +24,8 @@ const (
 	// noSlope is the change of a cost, as a part of it, over a distance of max(1, |x|), below
 	// which a start may be stationary to rounding.
 	noSlope = 1e-12
+	// mostSquared is the largest gradient norm that solvers work with as it is.
+	mostSquared = 1e100
 	// farAway and deepDown are the distance from the start, and the cost, in units of the
 	// start, from which on nothing bounds a cost from below.
 	farAway, deepDown = 1e15, 1e100
@@ -90,6 +92,31 @@ func (r *run) measure() error {
 		}
 	}
 	return r.compare(x, grad, cost)
+}
+
+// extreme is the power of two that brings the gradient at the start near 1, where its square
+// or inverse square is no number, and 1 elsewhere.
+func (r *run) extreme() float64 {
+	_, own := As[Certifier](r.evaluator.problem)
+	ordinary := r.unit <= mostSquared && r.unit >= 1/mostSquared
+	if own || ordinary || r.by != 1 || r.options.Checkpoint != nil || r.options.GradientUnit != 0 {
+		return 1
+	}
+	_, exponent := math.Frexp(r.unit)
+	return math.Ldexp(1, -exponent)
+}
+
+// scaled is a problem in another unit of the cost, without capabilities.
+type scaled struct {
+	Problem
+	by float64
+}
+
+// Evaluate implements [Problem].
+func (p scaled) Evaluate(grad, x Point) (float64, error) {
+	cost, err := p.Problem.Evaluate(grad, x)
+	grad.Scale(p.by)
+	return cost * p.by, err
 }
 
 // gradientAt writes the Riemannian gradient at x, outside of the budget.

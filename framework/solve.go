@@ -37,7 +37,7 @@ func Solve(ctx context.Context, p Problem, x0 Point, s Solver, o Options) (*Resu
 	if err := validate(ctx, p, s); err != nil {
 		return nil, err
 	}
-	r := &run{unit: 1, solver: s, options: o, best: math.Inf(1), lowest: math.Inf(1), bestGradient: math.Inf(1), leastGradient: math.Inf(1)}
+	r := &run{unit: 1, by: 1, solver: s, options: o, best: math.Inf(1), lowest: math.Inf(1), bestGradient: math.Inf(1), leastGradient: math.Inf(1)}
 	err = guard(func() error { return r.start(ctx, p, x0) })
 	if err == nil {
 		r.status, err = r.loop()
@@ -72,6 +72,7 @@ type run struct {
 	bestGradient  float64 // the gradient norm at bestPoint, +Inf where it is not known
 	leastGradient float64 // the least gradient norm seen, which only a clear decrease replaces
 
+	by      float64 // what the costs are multiplied by, see extreme
 	unit    float64 // of the tolerance: the gradient norm at the start, 1 for a Certifier
 	span    float64 // max(1, |x|) at the start
 	mistake string  // what is wrong with the gradient
@@ -123,6 +124,10 @@ func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 	r.keepBest()
 	if err := r.measure(); err != nil && !errors.Is(err, errStop) {
 		return fmt.Errorf("start: %w", err)
+	}
+	if by := r.extreme(); by != 1 {
+		r.by, r.best, r.bestPoint, r.lowest, r.bestGradient = by, math.Inf(1), nil, math.Inf(1), math.Inf(1)
+		return r.start(ctx, scaled{p, by}, x0)
 	}
 	r.record()
 	return nil
@@ -341,6 +346,7 @@ func (r *run) record() {
 	now := Record{Iteration: r.iteration, Cost: cost, GradientNorm: gradient, Counts: r.evaluator.counts, Elapsed: r.elapsed()}
 	r.history = append(r.history, now)
 	now.State = r.state
+	now.Cost, now.GradientNorm = now.Cost/r.by, now.GradientNorm/r.by
 	for _, observe := range r.options.Observers {
 		observe(now)
 	}
@@ -394,6 +400,13 @@ func (r *run) finish(failure error) (*Result, error) {
 		}
 	}
 	res.Counts, res.Elapsed = r.evaluator.counts, r.elapsed()
+	res.Cost, res.Tolerance = res.Cost/r.by, res.Tolerance/r.by
+	for k := range res.Stationarity {
+		res.Stationarity[k] /= r.by
+	}
+	for k := range res.History {
+		res.History[k].Cost, res.History[k].GradientNorm = res.History[k].Cost/r.by, res.History[k].GradientNorm/r.by
+	}
 	res.Message = r.message(res, failure)
 	return res, failure
 }

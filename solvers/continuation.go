@@ -60,7 +60,7 @@ type Continuation struct {
 	// solver or the Newton systems are small. Where that does not end stationary,
 	// and the cost is differentiable, the inner solver or [Newton] continues on the
 	// cost itself. On a cost without kinks Newton takes over where the inner
-	// solver is slow and the systems are small.
+	// solver is slow and the systems are small, and [TrustRegion] where [LBFGS] crawls.
 	Finish bool
 }
 
@@ -107,6 +107,11 @@ type ContinuationState struct {
 	Plain bool
 	// Second says that Newton has replaced the inner solver.
 	Second bool
+	// Region says that [TrustRegion] has. Watched is the norm of the gradient when it was looked at last, Watch
+	// the number of iterations of [LBFGS].
+	Region  bool
+	Watched float64
+	Watch   int
 	// Multipliers are those at the end of the first polish.
 	Multipliers []float64
 }
@@ -133,6 +138,7 @@ func (a Continuation) register() {
 		gob.Register(r.NewState())
 	}
 	gob.Register(Newton{}.NewState())
+	gob.Register(TrustRegion{}.NewState())
 }
 
 // Iterate returns the best point so far and its cost.
@@ -246,9 +252,10 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, false, 0, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
-	if s.Second {
-		s.Inner, s.Second = nil, false
+	if s.Second || s.Region {
+		s.Inner, s.Second, s.Region = nil, false, false
 	}
+	s.Watched, s.Watch = 0, 0
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -357,9 +364,10 @@ func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (boo
 	}
 	s.X, s.Cost = x.Clone(), cost
 	s.Eps, s.First, s.Iterations, s.Slow, s.Done = scale, scale, 0, 0, true
-	if s.Second {
-		s.Inner, s.Second = nil, false
+	if s.Second || s.Region {
+		s.Inner, s.Second, s.Region = nil, false, false
 	}
+	s.Watched, s.Watch = 0, 0
 	return true, nil
 }
 

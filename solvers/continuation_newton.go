@@ -18,8 +18,19 @@ const slowDecrease, slowIterations = 1e-6, 300
 // replace a solver that is about to converge: Newton's method would take as long for a few iterations, and end
 // at the same point.
 func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) error {
-	if s.Second {
+	switch {
+	case s.Second:
 		return Newton{}.Step(e, s.Inner)
+	case s.Region:
+		return TrustRegion{}.Step(e, s.Inner)
+	case a.crawls(e, s):
+		x, _ := s.Inner.Iterate()
+		state, err := TrustRegion{}.Init(e, x.Clone())
+		if err != nil {
+			return err
+		}
+		s.Inner, s.Region = state, true
+		return TrustRegion{}.Step(e, s.Inner)
 	}
 	_, before := s.Inner.Iterate()
 	err := a.Inner.Step(e, s.Inner)
@@ -41,6 +52,25 @@ func (a Continuation) stepSmooth(e *framework.Evaluator, s *ContinuationState) e
 		}
 	}
 	return s.second(e, x)
+}
+
+// crawlIterations is the number of iterations in which [LBFGS] is to lower the norm of the gradient to a
+// crawlFall of it; else it crawls.
+const crawlIterations, crawlFall = 300, 0.1
+
+// crawls reports, every crawlIterations, whether [TrustRegion] is to replace [LBFGS]: on smooth costs without
+// a measure of their own.
+func (a Continuation) crawls(e *framework.Evaluator, s *ContinuationState) bool {
+	inner, ok := s.Inner.(*LBFGSState)
+	if !ok || inner.Euclidean == nil || !a.Finish {
+		return false
+	}
+	if s.Watch++; s.Watch%crawlIterations != 0 {
+		return false
+	}
+	before := s.Watched
+	s.Watched = inner.norm(e.Blocks())
+	return before > 0 && s.Watched > crawlFall*before
 }
 
 // handedWork bounds the products of a Newton iteration that replaces another solver's.
@@ -65,6 +95,8 @@ func (s *ContinuationState) Successor() string {
 		return PrimalDual{}.Name()
 	case s.Second:
 		return Newton{}.Name()
+	case s.Region:
+		return TrustRegion{}.Name()
 	}
 	return ""
 }

@@ -34,7 +34,8 @@ import (
 // some steps are Newton steps, truncated: by conjugate gradients with the matrix H as
 // their preconditioner. One is tried from time to time, and followed by more as long as
 // they lower the cost or the logarithm of the gradient norm by more per pass than the
-// quasi-Newton steps before (enriched methods, Morales and Nocedal).
+// quasi-Newton steps before (enriched methods, Morales and Nocedal). Where there are no second
+// derivatives, and no [framework.Certifier], differences of gradients serve after 200 passes.
 //
 // Far from a minimum pairs are uninformative, and steps may be much too long. Without a
 // preconditioner, after a search with two rejected trials, steps are those of a trust
@@ -259,7 +260,7 @@ func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind
 	}
 	s.Length.learn(s.length(e.Blocks()), s.trial.step, first)
 	if kind == quasiNewtonStep && s.Length.Shortened && e.Counts().Evaluations-evaluations > vainTrials {
-		s.Length.Region, s.Length.Negative = s.Euclidean != nil, false
+		s.Length.Region, s.Length.Negative = s.Euclidean != nil && e.HasHessian(), false
 	}
 	s.push(e.Blocks(), a.Memory)
 	s.Age++

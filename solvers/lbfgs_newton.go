@@ -12,6 +12,9 @@ const (
 	// firstWait is the number of passes of quasi-Newton steps before the first Newton step, and vainShare
 	// bounds the share of passes spent on Newton steps that do not pay.
 	firstWait, vainShare = 20, 0.25
+	// differenceWait is firstWait where products are differences of gradients: so long do
+	// quasi-Newton steps take where they crawl.
+	differenceWait = 200
 	// leastProducts bounds the Hessian products in the first Newton step, and newtonReduction is the least
 	// reduction factor of their residual.
 	leastProducts, newtonReduction = 16, 0.2
@@ -37,9 +40,9 @@ type NewtonPlan struct {
 type progress struct{ cost, gradient, passes float64 }
 
 // due reports whether the next step is a Newton step.
-func (p *NewtonPlan) due() bool {
+func (p *NewtonPlan) due(wait float64) bool {
 	if p.Most == 0 {
-		p.Wait, p.Most = firstWait, leastProducts
+		p.Wait, p.Most = wait, leastProducts
 	}
 	if p.Passes < p.Wait {
 		return false
@@ -66,10 +69,20 @@ func (p *NewtonPlan) learn(kind stepKind, shortened bool, gained progress) {
 	p.Fall, p.Gain, p.Passes = 0, 0, 0
 }
 
-// takesNewtonSteps reports whether the problem has what Newton steps need.
+// takesNewtonSteps reports whether the problem has what Newton steps need: second derivatives,
+// or no measure of its own and so, as far as is known, no kinks.
 func (a LBFGS) takesNewtonSteps(e *framework.Evaluator) bool {
 	_, conditioned := framework.As[framework.Preconditioner](e.Problem())
-	return !a.FirstOrder && !conditioned && e.HasHessian()
+	_, own := framework.As[framework.Certifier](e.Problem())
+	return !a.FirstOrder && !conditioned && (e.HasHessian() || !own)
+}
+
+// wait is the number of passes of quasi-Newton steps before the first Newton step.
+func wait(e *framework.Evaluator) float64 {
+	if e.HasHessian() {
+		return firstWait
+	}
+	return differenceWait
 }
 
 // stepKind says where the direction of a step of [LBFGS] comes from.
@@ -88,7 +101,7 @@ func (s *LBFGSState) choose(e *framework.Evaluator) (kind stepKind, slope float6
 		return quasiNewtonStep, s.direction(e), nil
 	case s.Length.Region:
 		kind, err = regionStep, s.regionDirection(e)
-	case s.Newton.due():
+	case s.Newton.due(wait(e)):
 		kind, err = newtonStep, s.newtonDirection(e)
 	default:
 		return quasiNewtonStep, s.direction(e), nil

@@ -60,9 +60,9 @@ func Auto(p framework.Problem) framework.Solver {
 	if s, ok := framework.As[latent.Sweeper](p); ok && len(s.OuterBlocks()) > 0 {
 		return Continuation{Inner: Alternating{}, Finish: true}
 	}
-	size := 0
-	for _, b := range p.Blocks() {
-		size += b.Size()
+	size := 1
+	if p != nil { // framework.Solve refuses what has no blocks
+		size = max(framework.Product(p.Blocks()).Size(), 1)
 	}
 	if pairs := max(pairNumbers/2/size, leastPairs); pairs < defaultPairs {
 		return Continuation{Inner: LBFGS{Memory: pairs}, Finish: true}
