@@ -214,7 +214,7 @@ def minimize(
     gradient: Gradient,
     hessian: Hessian = None,
     solver: SolverName | Solver = "auto",
-    tol: float = 1e-6,
+    tol: float = 1e-8,
     max_iter: int | None = None,
     time_limit: float | None = None,
     callback: Callable[[MinimizeResult], object] | None = None,
@@ -249,8 +249,10 @@ def minimize(
     solver : str or Solver, default="auto"
         "rgd", "cg", "lbfgs", "trust_region", or "auto", which chooses; or an object of
         your own class of :class:`scqm.solvers.Solver`.
-    tol : float, default=1e-6
-        The norm of the Riemannian gradient at which a run has converged.
+    tol : float, default=1e-8
+        The norm of the Riemannian gradient, relative to that at the start, at which a
+        run has converged. A gradient that changes of x in its last digits make counts
+        as none.
     max_iter : int or None, default=None
         The largest number of iterations; None for 1000.
     time_limit : float or None, default=None
