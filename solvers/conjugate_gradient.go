@@ -33,11 +33,8 @@ import (
 //
 // The zero value is ready to use.
 type ConjugateGradient struct {
-	// C1 and C2 are the constants of the Wolfe conditions, 0 < C1 < C2 < 1; 0
-	// stands for 1e-4 and 0.4.
-	C1, C2 float64
-	// MaxTrials bounds the evaluations of a line search; 0 stands for 30.
-	MaxTrials int
+	// Search chooses the steps; nil stands for [HagerZhang] with C2 = .4.
+	Search framework.LineSearch
 	// RefreshEvery is the number of iterations after which the preconditioner
 	// is built anew; 0 stands for 10.
 	RefreshEvery int
@@ -86,14 +83,8 @@ func (s *ConjugateGradientState) Resume(e *framework.Evaluator) error {
 }
 
 func (a ConjugateGradient) withDefaults() ConjugateGradient {
-	if a.C1 == 0 {
-		a.C1 = 1e-4
-	}
-	if a.C2 == 0 {
-		a.C2 = 0.4
-	}
-	if a.MaxTrials == 0 {
-		a.MaxTrials = 30
+	if a.Search == nil {
+		a.Search = HagerZhang{C2: 0.4}
 	}
 	if a.RefreshEvery == 0 {
 		a.RefreshEvery = 10
@@ -192,17 +183,15 @@ func (a ConjugateGradient) advance(e *framework.Evaluator, s *ConjugateGradientS
 		return false, nil
 	}
 	s.dir.CopyFrom(s.Dir)
-	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials, secant: true}
-	first := s.Change / slope
+	first, guess := s.Change/slope, false
 	switch {
 	case first > 0:
 	case s.Anchor != nil:
 		first = 1
 	default:
-		first = unscaledStep(e, s.Cost, slope)
-		search.trials *= firstTrials
+		first, guess = unscaledStep(e, s.Cost, slope), true
 	}
-	found, err := search.find(e, &s.line, s.X, s.Cost, slope, first)
+	found, err := s.line.find(e, searchFor(e, a.Search, true, guess), s.X, s.Cost, slope, first)
 	if err != nil || !found {
 		return false, err
 	}

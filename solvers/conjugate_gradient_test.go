@@ -13,7 +13,7 @@ import (
 func TestConjugateGradientLaws(t *testing.T) {
 	for name, s := range map[string]solvers.ConjugateGradient{
 		"default": {},
-		"strict":  {C1: 0.1, C2: 0.2},
+		"strict":  {Search: solvers.HagerZhang{C1: 0.1, C2: 0.2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{

@@ -54,11 +54,9 @@ import (
 type LBFGS struct {
 	// Memory is the number of pairs kept; 0 stands for 20.
 	Memory int
-	// C1 and C2 are the constants of the Wolfe conditions, 0 < C1 < C2 < 1; 0
-	// stands for 1e-4 and 0.9.
-	C1, C2 float64
-	// MaxTrials bounds the evaluations of a line search; 0 stands for 30.
-	MaxTrials int
+	// Search chooses the steps; nil stands for [HagerZhang]. Steps should satisfy a Wolfe
+	// condition, or pairs are dropped.
+	Search framework.LineSearch
 	// RefreshEvery is the number of iterations after which the preconditioner
 	// is built anew; 0 stands for 10.
 	RefreshEvery int
@@ -113,15 +111,6 @@ func (s *LBFGSState) Gradient() framework.Point { return s.Grad }
 func (a LBFGS) withDefaults() LBFGS {
 	if a.Memory == 0 {
 		a.Memory = defaultPairs
-	}
-	if a.C1 == 0 {
-		a.C1 = 1e-4
-	}
-	if a.C2 == 0 {
-		a.C2 = 0.9
-	}
-	if a.MaxTrials == 0 {
-		a.MaxTrials = 30
 	}
 	if a.RefreshEvery == 0 {
 		a.RefreshEvery = 10
@@ -247,14 +236,12 @@ func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind
 	if !(slope < 0) || math.IsInf(slope, 0) {
 		return false, nil
 	}
-	search := wolfeSearch{c1: a.C1, c2: a.C2, trials: a.MaxTrials, secant: s.Anchor == nil}
-	first := 1.0
-	if s.Anchor == nil && kind == quasiNewtonStep && len(s.S) == 0 {
+	first, guess := 1.0, s.Anchor == nil && kind == quasiNewtonStep && len(s.S) == 0
+	if guess {
 		first = unscaledStep(e, s.Cost, slope)
-		search.trials *= firstTrials
 	}
 	evaluations := e.Counts().Evaluations
-	found, err := search.find(e, &s.line, s.X, s.Cost, slope, first)
+	found, err := s.line.find(e, searchFor(e, a.Search, s.Anchor == nil, guess), s.X, s.Cost, slope, first)
 	if err != nil || !found {
 		return false, err
 	}

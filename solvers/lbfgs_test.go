@@ -19,7 +19,7 @@ func TestLBFGSLaws(t *testing.T) {
 	for name, s := range map[string]solvers.LBFGS{
 		"default":      {},
 		"short memory": {Memory: 2},
-		"strict":       {C1: 0.1, C2: 0.2},
+		"strict":       {Search: solvers.HagerZhang{C1: 0.1, C2: 0.2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{

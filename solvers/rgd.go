@@ -233,7 +233,7 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 }
 
 // low reports whether the cost of a trial of block k satisfies Armijo's rule for the predicted decrease. Where
-// rounding dominates the difference, the slope at the trial decides: see [wolfeSearch].
+// rounding dominates the difference, the slope at the trial decides: see [HagerZhang].
 func (a RGD) low(e *framework.Evaluator, b framework.Block, s *RGDState, trial framework.Point, k int, cost, predicted float64) (bool, error) {
 	if predicted > nearRounding*math.Abs(s.Cost) {
 		return cost <= s.Cost-a.Armijo*predicted && cost < s.Cost, nil
