@@ -292,7 +292,7 @@ func (r *run) unbounded() bool {
 		return false
 	}
 	x, cost := r.state.Iterate()
-	start := r.history[0].Cost
+	start := r.startCost()
 	deep := -cost > deepDown*math.Max(math.Abs(start), r.unit*r.span)
 	return cost < start && (deep || x.Norm() > farAway*r.span)
 }

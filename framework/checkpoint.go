@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// checkpointFormat is the version of a stored run. It changes with [storedRun].
-const checkpointFormat = 7
-
 // Checkpoint says how a run is stored, so that another can go on where it
 // stopped, bit for bit. The solver must have a method
 // NewState, see [Solver].
@@ -74,19 +71,19 @@ type storedRun struct {
 // ending says that a run stopped by itself, and under which limits. Under the
 // same ones it does not go on.
 type ending struct {
-	Status                        Status
-	Tolerance, Relative, Absolute float64
-	Patience, CheckEvery          int
+	Status               Status
+	Tolerance, Relative  float64
+	Patience, CheckEvery int
 }
 
 // ending describes a run that stops with a status; the zero value one that the
 // next limits may let go on.
 func (r *run) ending(status Status, done bool) ending {
-	if !done || status != Converged && status != Stalled {
+	if !done || r.options.Stop != nil || status != Converged && status != Stalled {
 		return ending{}
 	}
 	o := r.options
-	return ending{status, o.Tolerance, o.MinRelativeDecrease, o.MinDecrease, o.Patience, o.CheckEvery}
+	return ending{status, o.Tolerance, o.MinRelativeDecrease, o.Patience, o.CheckEvery}
 }
 
 // store writes the run where the options say, if it is time or if it has ended.

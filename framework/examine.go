@@ -99,9 +99,9 @@ func (r *run) rests(decrease float64) bool {
 	if _, graded := r.gradientNorm(); graded {
 		return true
 	}
-	size := math.Abs(r.history[0].Cost)
+	size := math.Abs(r.startCost())
 	if _, own := As[Certifier](r.evaluator.problem); !own {
-		size = math.Abs(r.history[0].Cost - r.best)
+		size = math.Abs(r.startCost() - r.best)
 	}
 	return r.options.FirstOrder || decrease <= restDecrease*size || worst(r.stationarity) <= noGradient*r.unit
 }
@@ -198,7 +198,7 @@ func (r *run) restart(x Point, gain float64) (bool, error) {
 func (r *run) examinedLast(res *Result) (bool, error) {
 	if n := len(r.history); n > 1 && res.Status == MaxIterations {
 		r.stationarity = res.Stationarity
-		if !r.rests(r.history[n-2].Cost - r.history[n-1].Cost) {
+		if !r.rests((r.history[n-2].Cost - r.history[n-1].Cost) * r.by) {
 			return false, nil
 		}
 	}

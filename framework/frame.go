@@ -36,6 +36,9 @@ const (
 // remedy ends the sentence about a damaged frame.
 const remedy = "copy it again, or remove it and start anew"
 
+// checkpointFormat is the version of a stored run. It changes with [storedRun].
+const checkpointFormat = 7
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // writeFrame writes the payload that encode makes, as one frame in one call of

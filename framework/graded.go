@@ -100,7 +100,7 @@ func (r *run) fallsUnseen(decrease, cost float64) bool {
 // the cost falls by, the gradient norm decides, whose least value may take many
 // iterations to fall on problems of large condition.
 func (r *run) patience(hidden bool) int {
-	if hidden && r.options.MinDecrease == 0 {
+	if hidden {
 		return hiddenPatience * r.options.Patience
 	}
 	return r.options.Patience
@@ -135,5 +135,5 @@ func (r *run) fallen(before float64) float64 {
 	if _, own := As[Certifier](r.evaluator.problem); own {
 		return math.Abs(before)
 	}
-	return math.Abs(r.history[0].Cost - before)
+	return math.Abs(r.startCost() - before)
 }

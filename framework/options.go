@@ -53,9 +53,6 @@ type Options struct {
 	// (see graded), decreases of less than 1e-12 do not end a run as long as
 	// that falls by a tenth at least once in forty times Patience iterations.
 	MinRelativeDecrease float64
-	// MinDecrease does the same with an absolute decrease, in the unit of the
-	// cost; 0 means never.
-	MinDecrease float64
 	// Patience is described above; 0 stands for 5.
 	Patience int
 	// CheckEvery is the number of iterations between two computations of the
@@ -69,9 +66,11 @@ type Options struct {
 	// reassigned (see [Reassigner]), no directions of low curvature are probed
 	// (see [MaxProbedOuter]), and the cost may still fall.
 	FirstOrder bool
+	// Stop ends the run where it says so, beside the limits above; nil never does. Limits of
+	// -1 leave it alone in charge.
+	Stop Stop
 	// Observers are called after Init and after every iteration, in order, on
-	// the goroutine of Solve. They must not change or keep what they are shown; they end
-	// a run by cancelling the context.
+	// the goroutine of Solve. They must not change or keep what they are shown.
 	Observers []func(Record)
 	// Checkpoint stores the run from time to time; nil does not.
 	Checkpoint *Checkpoint
@@ -111,7 +110,6 @@ func (o Options) withDefaults() (Options, error) {
 	}{
 		{"Tolerance", o.Tolerance},
 		{"MinRelativeDecrease", o.MinRelativeDecrease},
-		{"MinDecrease", o.MinDecrease},
 		{"GradientUnit", o.GradientUnit},
 	} {
 		if math.IsNaN(f.value) {

@@ -38,6 +38,11 @@ type Record struct {
 	// Counts says how much work was done so far, Elapsed how long it took.
 	Counts
 	Elapsed time.Duration
-	// State is the solver's, whose iterate is the current point; nil in a history.
+	// Step is the distance from the iterate before, in coordinates; 0 at the start and where
+	// the options have no Stop.
+	Step float64
+	// State is the solver's, whose iterate is the current point; nil in a history. Point is a
+	// copy of that in records of [Iterate], else nil.
 	State State
+	Point Point
 }

@@ -75,6 +75,8 @@ type run struct {
 	by      float64 // what the costs are multiplied by, see extreme
 	unit    float64 // of the tolerance: the gradient norm at the start, 1 for a Certifier
 	span    float64 // max(1, |x|) at the start
+	byStop  bool    // the Stop of the options has ended the run
+	last    Point   // the iterate before, for a Stop
 	mistake string  // what is wrong with the gradient
 	floor   float64 // the gradient norm that rounding of the last point makes, where that is no less than its own
 
@@ -174,6 +176,9 @@ func (r *run) loop() (Status, error) {
 	if s := r.ended.Status; s != Failed && r.ended == r.ending(s, true) {
 		return s, nil // it was stored at its end
 	}
+	if as, ends := r.stops(); ends {
+		return as, nil
+	}
 	for {
 		var status Status
 		var done bool
@@ -235,16 +240,19 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	}
 	_, cost := r.state.Iterate()
 	decrease := before - cost
-	small := decrease <= r.options.MinRelativeDecrease*math.Max(math.Abs(before), math.Abs(cost)) ||
-		r.options.MinDecrease > 0 && decrease < r.options.MinDecrease
+	small := decrease <= r.options.MinRelativeDecrease*math.Max(math.Abs(before), math.Abs(cost))
 	gradient, graded := r.gradientNorm()
-	falls := graded && r.falls(gradient) && r.options.MinDecrease == 0 && atRounding(decrease, before)
+	falls := graded && r.falls(gradient) && atRounding(decrease, before)
 	r.slow++
 	if !small || falls {
 		r.slow = 0
 	}
 	hidden := graded && atRounding(decrease, before)
-	tired := r.slow >= r.patience(hidden)
+	as, ends := r.stops()
+	if ends && as != Stalled {
+		return as, true, nil
+	}
+	tired := ends || r.slow >= r.patience(hidden)
 	if x, _ := r.state.Iterate(); hidden && r.slow == r.options.Patience {
 		r.floor, _ = r.stationaryToRounding(x)
 	}
@@ -260,7 +268,7 @@ func (r *run) judge(before float64) (Status, bool, error) {
 		return Failed, true, err
 	}
 	status, done, err := r.conclude(decrease, tired)
-	if done && status == Stalled && !graded && r.options.MinDecrease == 0 && r.fallsUnseen(decrease, before) {
+	if done && status == Stalled && !graded && !ends && r.fallsUnseen(decrease, before) {
 		r.slow = 0
 		return 0, false, nil
 	}
@@ -343,14 +351,18 @@ func (r *run) record() {
 	if !known {
 		gradient = math.NaN()
 	}
-	now := Record{Iteration: r.iteration, Cost: cost, GradientNorm: gradient, Counts: r.evaluator.counts, Elapsed: r.elapsed()}
+	now := Record{
+		Iteration: r.iteration, Cost: cost / r.by, GradientNorm: gradient / r.by, Counts: r.evaluator.counts, Elapsed: r.elapsed(), Step: r.step(),
+	}
 	r.history = append(r.history, now)
 	now.State = r.state
-	now.Cost, now.GradientNorm = now.Cost/r.by, now.GradientNorm/r.by
 	for _, observe := range r.options.Observers {
 		observe(now)
 	}
 }
+
+// startCost is the cost at the start, in the unit of the evaluator.
+func (r *run) startCost() float64 { return r.history[0].Cost * r.by }
 
 // noteSuccessor notes the solver that has taken over, if any.
 func (r *run) noteSuccessor() {
@@ -404,9 +416,6 @@ func (r *run) finish(failure error) (*Result, error) {
 	for k := range res.Stationarity {
 		res.Stationarity[k] /= r.by
 	}
-	for k := range res.History {
-		res.History[k].Cost, res.History[k].GradientNorm = res.History[k].Cost/r.by, res.History[k].GradientNorm/r.by
-	}
 	res.Message = r.message(res, failure)
 	return res, failure
 }
@@ -458,7 +467,7 @@ func (r *run) reconsider(res *Result) error {
 		if examined {
 			res.Status = Converged
 		}
-	case !within && res.Status == Converged:
+	case !within && res.Status == Converged && !r.stopHolds(res):
 		res.Status = Stalled
 	}
 	return nil
@@ -477,6 +486,9 @@ func (r *run) message(res *Result, failure error) string {
 			}
 		}
 		worst = fmt.Sprintf("%.2g in block %s", res.Stationarity[k], r.evaluator.blocks[k].Name)
+	}
+	if r.byStop && res.Status != Failed && res.Status != Cancelled {
+		return fmt.Sprintf("ended by a Stop of the options as %v at cost %.6g; first-order residual %s", res.Status, res.Cost, worst)
 	}
 	switch res.Status {
 	case Converged:

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/stop"
 	"github.com/scqm/scqm/manifolds"
 	"github.com/scqm/scqm/solvers"
 )
@@ -64,7 +65,7 @@ func TestSolveEndings(t *testing.T) {
 		{"max_evaluations", framework.Options{MaxEvaluations: 9}, framework.MaxEvaluations},
 		{"time_limit", framework.Options{TimeLimit: 1}, framework.TimeLimit},
 		{"stalled", framework.Options{MinRelativeDecrease: 0.5}, framework.Stalled},
-		{"stalled", framework.Options{MinDecrease: 1}, framework.Stalled},
+		{"stalled", framework.Options{Stop: stop.Decrease(1, 1)}, framework.Stalled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			res := solve(t, &bowl{}, slow, c.options)

@@ -21,12 +21,14 @@ const (
 	Cancelled
 	// Unbounded: the cost falls for ever, nothing bounds it from below.
 	Unbounded
+	// Stopped: a [Stop] of the options has ended the run for a reason of its own.
+	Stopped
 )
 
 var statusNames = map[Status]string{
 	Failed: "failed", Converged: "converged", Stalled: "stalled",
 	MaxIterations: "max_iter", MaxEvaluations: "max_evaluations",
-	TimeLimit: "time_limit", Cancelled: "cancelled", Unbounded: "unbounded",
+	TimeLimit: "time_limit", Cancelled: "cancelled", Unbounded: "unbounded", Stopped: "stopped",
 }
 
 // String returns the name used in files and reports, such as "max_iter".

@@ -94,6 +94,9 @@ func (a ConjugateGradient) withDefaults() ConjugateGradient {
 
 // Init evaluates the start and its gradient.
 func (a ConjugateGradient) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if err := notNegative(a.Name(), "RefreshEvery", a.RefreshEvery); err != nil {
+		return nil, err
+	}
 	s := &ConjugateGradientState{X: x, Grad: framework.NewPoint(e.Blocks())}
 	cost, err := e.Evaluate(s.Grad, x)
 	if err != nil {

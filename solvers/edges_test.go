@@ -1,6 +1,7 @@
 package solvers_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -174,3 +175,36 @@ func TestWrongGradients(t *testing.T) {
 type unwritten struct{ plain }
 
 func (p unwritten) Evaluate(_, x framework.Point) (float64, error) { return p.plain.Evaluate(nil, x) }
+
+// What cannot be run is refused as invalid, before anything is evaluated.
+func TestRefusals(t *testing.T) {
+	start, ctx := framework.Point{make([]float64, 4)}, t.Context()
+	for _, s := range []framework.Solver{
+		nil, solvers.LBFGS{Memory: -3}, solvers.LBFGS{RefreshEvery: -1}, solvers.ConjugateGradient{RefreshEvery: -1},
+		solvers.TrustRegion{MaxInner: -1}, solvers.RGD{MaxBacktracks: -1}, solvers.Continuation{Inner: solvers.LBFGS{Memory: -1}},
+	} {
+		res, err := framework.Solve(ctx, ladder(4, 10, 1, 0), start, s, framework.Options{})
+		assert.Nil(t, res)
+		assert.ErrorIs(t, err, framework.ErrInvalid, "%#v", s)
+		assert.NotErrorIs(t, err, framework.ErrPanic)
+	}
+	one := framework.Block{Name: "a", Manifold: manifolds.Euclidean(2)}
+	for _, blocks := range [][]framework.Block{nil, {{Name: "x"}}, {one, one}} {
+		p := shaped{ladder(4, 10, 1, 0), blocks}
+		_, err := framework.Solve(ctx, p, start, solvers.LBFGS{}, framework.Options{})
+		assert.ErrorIs(t, err, framework.ErrInvalid, blocks)
+	}
+	assert.NotPanics(t, func() { solvers.Auto(shaped{}); solvers.Auto(nil) })
+	_, err := framework.Solve(ctx, nil, start, solvers.LBFGS{}, framework.Options{})
+	assert.ErrorIs(t, err, framework.ErrInvalid)
+	var none context.Context
+	_, err = framework.Solve(none, ladder(4, 10, 1, 0), start, solvers.LBFGS{}, framework.Options{})
+	assert.ErrorIs(t, err, framework.ErrInvalid)
+}
+
+type shaped struct {
+	plain
+	blocks []framework.Block
+}
+
+func (p shaped) Blocks() []framework.Block { return p.blocks }

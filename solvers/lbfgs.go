@@ -120,6 +120,9 @@ func (a LBFGS) withDefaults() LBFGS {
 
 // Init evaluates the start and its gradient.
 func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if err := notNegative(a.Name(), "Memory RefreshEvery", a.Memory, a.RefreshEvery); err != nil {
+		return nil, err
+	}
 	s := &LBFGSState{X: x, Grad: framework.NewPoint(e.Blocks())}
 	cost, err := e.Evaluate(s.Grad, x)
 	if err != nil {

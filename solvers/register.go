@@ -103,3 +103,13 @@ func lacks(s framework.Solver, p framework.Problem) string {
 	}
 	return ""
 }
+
+// notNegative refuses settings of a solver below 0.
+func notNegative(solver string, names string, values ...int) error {
+	for i, name := range strings.Fields(names) {
+		if values[i] < 0 {
+			return fmt.Errorf("solvers: %s: %s is %d; want 0, for the default, or more: %w", solver, name, values[i], framework.ErrInvalid)
+		}
+	}
+	return nil
+}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/latent"
+	"github.com/scqm/scqm/framework/stop"
 )
 
 // RGD is blockwise Riemannian gradient descent: every iteration takes one
@@ -55,7 +56,7 @@ func PaperRGD() RGD {
 // PaperOptions returns the stopping rule of the released code: 1000 iterations,
 // or a decrease of less than 1e-7 in the unit of the cost.
 func PaperOptions() framework.Options {
-	return framework.Options{MaxIterations: 1000, MinDecrease: 1e-7, MinRelativeDecrease: -1, Patience: 1}
+	return framework.Options{MaxIterations: 1000, MinRelativeDecrease: -1, Patience: 1, Stop: stop.Decrease(1e-7, 1)}
 }
 
 // Name returns "rgd".
@@ -117,6 +118,9 @@ func (a RGD) withDefaults() RGD {
 
 // Init evaluates the start.
 func (a RGD) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if err := notNegative(a.Name(), "MaxBacktracks", a.MaxBacktracks); err != nil {
+		return nil, err
+	}
 	blocks := e.Blocks()
 	s := &RGDState{X: x, Grad: framework.NewPoint(blocks), Steps: make([][]float64, len(blocks)), Taken: make([][]float64, len(blocks))}
 	for k, b := range blocks {

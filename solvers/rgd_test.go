@@ -199,7 +199,10 @@ func TestPaperPreset(t *testing.T) {
 	s, o := solvers.PaperRGD(), solvers.PaperOptions()
 	assert.Equal(t, solvers.RGD{InitialStep: 0.1, Armijo: 1e-2, Grow: 1, MaxBacktracks: 20, Restart: true}, s)
 	assert.Equal(t, 1000, o.MaxIterations)
-	assert.Equal(t, 1e-7, o.MinDecrease)
+	_, ends := o.Stop([]framework.Record{{Cost: 2}, {Cost: 2 - 0.9e-7}})
+	assert.True(t, ends)
+	_, ends = o.Stop([]framework.Record{{Cost: 2}, {Cost: 2 - 1.1e-7}})
+	assert.False(t, ends)
 	assert.Equal(t, 1, o.Patience)
 }
 

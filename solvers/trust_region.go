@@ -101,6 +101,9 @@ func (a TrustRegion) Init(e *framework.Evaluator, x framework.Point) (framework.
 	if a.GaussNewton && !e.HasGaussNewton() {
 		return nil, fmt.Errorf("solvers: trust_region: the problem offers no Gauss-Newton products: %w", errors.ErrUnsupported)
 	}
+	if err := notNegative(a.Name(), "MaxInner", a.MaxInner); err != nil {
+		return nil, err
+	}
 	s := &TrustRegionState{X: x, Grad: framework.NewPoint(e.Blocks()), Euclidean: framework.NewPoint(e.Blocks())}
 	cost, err := e.Evaluate(s.Euclidean, x)
 	if err != nil {

@@ -65,7 +65,6 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	c.checkSmoothable(r)
 	c.checkGaussNewton(r)
 	c.checkSweep(r)
-	c.checkArrowhead(r)
 	return r
 }
 

@@ -19,8 +19,8 @@ var budgets = []struct {
 	{"models/rows", 2200},
 	{"models/residuals", 2675},
 	{"models/mean", 1260},
-	{"solvers", 6241},
-	{"framework", 9690},
+	{"solvers", 6320},
+	{"framework", 10020},
 	{"losses", 2700},
 	{"manifolds", 4924},
 	{"internal/dense", 8140},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5430},
 	{"python/scqm", 14310},
 	{"python/benchmarks", 4130},
-	{".", 130832},
+	{".", 131400},
 }
 
 const (

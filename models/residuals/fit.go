@@ -150,9 +150,7 @@ func unrounded(ctx context.Context, p framework.Problem, s solvers.TrustRegion, 
 			return nil, err
 		}
 	}
-	if run.Tolerance > 0 { // relative to the start of the whole run
-		o.Tolerance, o.GradientUnit = run.Tolerance, 1
-	}
+	o.Tolerance, o.GradientUnit = run.Tolerance, 1 // relative to the start of the whole run
 	return framework.Solve(ctx, p, run.Point, s, o)
 }
 

@@ -1,48 +1,78 @@
-package frameworktest
+package scqm
 
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// checkArrowhead tries the laws of latent.ArrowheadHessian.
-func (c *problemCheck) checkArrowhead(r *Report) {
-	p, ok := c.p.(latent.ArrowheadHessian)
-	if !ok {
-		return
-	}
-	shape, ok := p.ArrowheadShape()
-	if !ok {
-		return
-	}
-	a := &arrowCheck{problemCheck: c, p: p, a: latent.NewArrowhead(shape)}
-	r.try("arrowhead shape", a.shapeIsSound)
-	if !r.OK() {
-		return
-	}
-	r.try("arrowhead written and symmetric", a.assemble)
-	if !r.OK() {
-		return
-	}
-	r.try("arrowhead slope, outer", func() error { return a.slope(true, false) })
-	r.try("arrowhead slope, inner", func() error { return a.slope(false, true) })
-	r.try("arrowhead slope, joint", func() error { return a.slope(true, true) })
-	r.try("arrowhead move", a.move)
-	r.try("inner step", a.innerStep)
-	r.try("arrowhead passes", a.passes) // last, as it draws
+// arrowheadProblem is a problem with second derivatives in the shape of an arrowhead.
+type arrowheadProblem interface {
+	framework.Problem
+	latent.ArrowheadHessian
 }
 
-// arrowCheck checks second derivatives at the point of a problemCheck.
+// brokenArrowhead tries the laws of latent.ArrowheadHessian at a point and says which are broken, and how.
+func brokenArrowhead(p arrowheadProblem, x framework.Point, seed uint64) map[string]error {
+	broken := map[string]error{}
+	shape, ok := p.ArrowheadShape()
+	if !ok {
+		return broken
+	}
+	k := &arrowCheck{problem: p, rng: rand.New(rand.NewPCG(seed, 1)), blocks: p.Blocks(), x: x, a: latent.NewArrowhead(shape)}
+	try := func(law string, trial func() error) bool {
+		if err := trial(); err != nil {
+			broken[law] = err
+		}
+		return len(broken) == 0
+	}
+	if !try("arrowhead shape", k.shapeIsSound) || !try("arrowhead written and symmetric", k.assemble) {
+		return broken
+	}
+	try("arrowhead slope, outer", func() error { return k.slope(true, false) })
+	try("arrowhead slope, inner", func() error { return k.slope(false, true) })
+	try("arrowhead slope, joint", func() error { return k.slope(true, true) })
+	try("arrowhead move", k.move)
+	try("inner step", k.innerStep)
+	try("arrowhead passes", k.passes) // last, as it draws
+	return broken
+}
+
+// arrowCheck checks second derivatives at a point where the cost is smooth.
 type arrowCheck struct {
-	*problemCheck
-	p    latent.ArrowheadHessian
-	a    *latent.Arrowhead
-	cost float64
+	problem arrowheadProblem
+	rng     *rand.Rand
+	blocks  []framework.Block
+	x       framework.Point
+	a       *latent.Arrowhead
+	cost    float64
+}
+
+// coordinate is a random number between 1/2 and 3/2 with a random sign: the mistake
+// in one entry of a derivative would escape a direction in which that is next to zero.
+func (k *arrowCheck) coordinate() float64 {
+	return math.Copysign(0.5+k.rng.Float64(), k.rng.Float64()-0.5)
+}
+
+// bestSlope measures until a slope is as wanted: an error of a derivative shows in all directions; a sound
+// one can look wrong in one, where terms of the remainder nearly cancel.
+func bestSlope(want float64, measure func() (frameworktest.Slope, error)) (best frameworktest.Slope, err error) {
+	for try := range 6 {
+		slope, err := measure()
+		if err != nil || slope.AtLeast(want) {
+			return slope, err
+		}
+		if try == 0 || slope.Slope > best.Slope {
+			best = slope
+		}
+	}
+	return best, nil
 }
 
 func (k *arrowCheck) shapeIsSound() error {
@@ -73,7 +103,7 @@ func (k *arrowCheck) assemble() error {
 		}
 		before := k.x.Clone()
 		var err error
-		if k.cost, _, err = k.p.AssembleHessian(k.a, k.x); err != nil {
+		if k.cost, _, err = k.problem.AssembleHessian(k.a, k.x); err != nil {
 			return err
 		}
 		if !before.Equal(k.x) {
@@ -83,18 +113,18 @@ func (k *arrowCheck) assemble() error {
 			return fmt.Errorf("some derivatives are not written or not finite")
 		}
 	}
-	cost, err := k.c0()
+	cost, err := k.problem.Evaluate(nil, k.x)
 	if err != nil {
 		return err
 	}
 	if math.Abs(cost-k.cost) > 1e-12*math.Abs(cost) {
 		return fmt.Errorf("the cost is %v, and %v with second derivatives", cost, k.cost)
 	}
-	if err := symmetric(k.a.A, k.a.Outer); err != nil {
+	if err := symmetricMatrix(k.a.A, k.a.Outer); err != nil {
 		return fmt.Errorf("block A: %w", err)
 	}
 	for i, d := 0, k.a.Dim; i < k.a.Rows; i++ {
-		if err := symmetric(k.a.C[i*d*d:(i+1)*d*d], d); err != nil {
+		if err := symmetricMatrix(k.a.C[i*d*d:(i+1)*d*d], d); err != nil {
 			return fmt.Errorf("block C of row %d: %w", i, err)
 		}
 	}
@@ -106,13 +136,13 @@ func (k *arrowCheck) assemble() error {
 func (k *arrowCheck) passes() error {
 	v, _ := k.draw(true, false)
 	elsewhere := k.x.Clone()
-	if err := k.p.RetractOuter(elsewhere, k.x, v); err != nil {
+	if err := k.problem.RetractOuter(elsewhere, k.x, v); err != nil {
 		return err
 	}
 	var passes [3]float64
 	for i, x := range []framework.Point{elsewhere, k.x, k.x} {
 		var err error
-		if _, passes[i], err = k.p.AssembleHessian(k.a, x); err != nil {
+		if _, passes[i], err = k.problem.AssembleHessian(k.a, x); err != nil {
 			return err
 		}
 	}
@@ -122,9 +152,7 @@ func (k *arrowCheck) passes() error {
 	return nil
 }
 
-func (k *arrowCheck) c0() (float64, error) { return k.problemCheck.p.Evaluate(nil, k.x) }
-
-func symmetric(a []float64, n int) error {
+func symmetricMatrix(a []float64, n int) error {
 	size := 1e-10 * floats.Norm(a, math.Inf(1))
 	for i := range n {
 		for j := range i {
@@ -174,16 +202,16 @@ func (k *arrowCheck) model(v, w []float64) (first, second float64) {
 
 func (k *arrowCheck) slope(outer, inner bool) error {
 	trial := k.x.Clone()
-	slope, err := bestSlope(3, func() (Slope, error) {
+	slope, err := bestSlope(3, func() (frameworktest.Slope, error) {
 		v, w := k.draw(outer, inner)
 		first, second := k.model(v, w)
 		scaled := make([]float64, len(v))
-		return TaylorSlope(func(t float64) (float64, float64, error) {
-			if err := k.p.RetractOuter(trial, k.x, floats.ScaleTo(scaled, t, v)); err != nil {
+		return frameworktest.TaylorSlope(func(t float64) (float64, float64, error) {
+			if err := k.problem.RetractOuter(trial, k.x, floats.ScaleTo(scaled, t, v)); err != nil {
 				return 0, 0, err
 			}
 			floats.AddScaledTo(trial[k.a.Block], k.x[k.a.Block], t, w)
-			now, err := k.problemCheck.p.Evaluate(nil, trial)
+			now, err := k.problem.Evaluate(nil, trial)
 			e := math.Abs(now - k.cost - t*first - t*t*second/2)
 			return e, math.Max(math.Abs(now), math.Abs(k.cost)), err
 		})
@@ -199,9 +227,12 @@ func (k *arrowCheck) slope(outer, inner bool) error {
 
 // move goes a long way and looks where it arrives.
 func (k *arrowCheck) move() error {
-	before, dst := k.x.Clone(), k.poisoned()
+	before, dst := k.x.Clone(), framework.NewPoint(k.blocks)
+	for _, b := range dst {
+		floats.AddConst(math.NaN(), b)
+	}
 	v, _ := k.draw(true, false)
-	if err := k.p.RetractOuter(dst, k.x, v); err != nil {
+	if err := k.problem.RetractOuter(dst, k.x, v); err != nil {
 		return err
 	}
 	if !before.Equal(k.x) {
@@ -230,15 +261,15 @@ func (k *arrowCheck) innerStep() error {
 	floats.AddTo(other, x[k.a.Block], w)
 	mixed := x.Clone()
 	copy(mixed[k.a.Block], other)
-	bound, err := k.problemCheck.p.Evaluate(nil, mixed)
+	bound, err := k.problem.Evaluate(nil, mixed)
 	if err != nil {
 		return err
 	}
-	cost, passes, err := k.p.InnerStep(x, other)
+	cost, passes, err := k.problem.InnerStep(x, other)
 	if err != nil {
 		return err
 	}
-	now, err := k.problemCheck.p.Evaluate(nil, x)
+	now, err := k.problem.Evaluate(nil, x)
 	if err != nil {
 		return err
 	}
@@ -263,7 +294,7 @@ func (k *arrowCheck) innerStep() error {
 // themselves.
 func (k *arrowCheck) walks() error {
 	x := k.x.Clone()
-	cost, _, err := k.p.InnerStep(x, k.x[k.a.Block])
+	cost, _, err := k.problem.InnerStep(x, k.x[k.a.Block])
 	if err != nil {
 		return err
 	}
