@@ -100,13 +100,12 @@ func (e *Evaluator) differenceHessian(dst, x, grad, v Point) error {
 		size = math.Hypot(size, floats.Norm(x[k], 2))
 		length = math.Hypot(length, floats.Norm(v[k], 2))
 	}
-	if length == 0 {
-		for k := range dst {
-			clear(dst[k])
-		}
+	whole := differenceStep * math.Max(1, size) / length
+	if math.IsInf(whole, 1) { // a vector of next to no length
+		dst.Zero()
 		return nil
 	}
-	for t := differenceStep * math.Max(1, size) / length; ; t /= 16 {
+	for t := whole; ; t /= 16 {
 		ok, err := e.gradientAlong(x, v, t)
 		if err != nil {
 			return err
@@ -114,6 +113,9 @@ func (e *Evaluator) differenceHessian(dst, x, grad, v Point) error {
 		if ok {
 			e.difference(dst, x, grad, t)
 			return nil
+		}
+		if !(t > 0) {
+			return fmt.Errorf("%w: differences of gradients along a vector of length %v", ErrNonFinite, length)
 		}
 	}
 }
@@ -124,8 +126,8 @@ func (e *Evaluator) gradientAlong(x, v Point, t float64) (bool, error) {
 	d := &e.differences
 	for k, b := range e.blocks {
 		floats.ScaleTo(d.step[k], t, v[k])
-		if err := b.Retract(d.x[k], x[k], d.step[k]); err != nil {
-			return false, fmt.Errorf("difference of gradients: block %s: %w", b.Name, err)
+		if b.Retract(d.x[k], x[k], d.step[k]) != nil {
+			return false, nil // too long a step
 		}
 	}
 	cost, err := e.Evaluate(d.grad, d.x)

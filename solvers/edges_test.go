@@ -208,3 +208,18 @@ type shaped struct {
 }
 
 func (p shaped) Blocks() []framework.Block { return p.blocks }
+
+// A kink at which a run ends is neither a failure nor a wrong gradient.
+func TestKinksAreNoMistakes(t *testing.T) {
+	p := plain{2, func(g, x []float64) float64 {
+		g[0], g[1] = math.Copysign(1, x[0]), 3*math.Copysign(1, x[1]-0.1)
+		return math.Abs(x[0]) + 3*math.Abs(x[1]-0.1)
+	}}
+	for _, s := range smooth {
+		for _, start := range []framework.Point{{{1, 0.7}}, {{0, 0.7}}, {{0, 0.1}}} {
+			res := run(t, p, start, s, framework.Options{})
+			assert.Contains(t, []framework.Status{framework.Stalled, framework.MaxIterations}, res.Status, s.Name())
+			assert.NotContains(t, res.Message, "the gradient", "%s from %v", s.Name(), start)
+		}
+	}
+}
