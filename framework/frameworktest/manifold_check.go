@@ -19,7 +19,7 @@ type manifoldCheck struct {
 	points [][]float64
 }
 
-// law tries a law at every point and reports whether it holds.
+// law checks a law at every point and reports whether it holds.
 func (c *manifoldCheck) law(name string, trial func(x []float64) error) bool {
 	c.try(name, func() error {
 		for i, x := range c.points {
@@ -32,8 +32,8 @@ func (c *manifoldCheck) law(name string, trial func(x []float64) error) bool {
 	return c.Verdicts[len(c.Verdicts)-1].OK
 }
 
-// slopeLaw tries at every point, along a random tangent vector v, whether a
-// remainder is of the order wanted.
+// slopeLaw checks at every point that a remainder along a random tangent vector v vanishes at least with order
+// want.
 func (c *manifoldCheck) slopeLaw(name string, want float64, remainder func(x, v []float64, t float64) (e, magnitude float64, err error)) {
 	worst := Slope{Exact: true}
 	holds := c.law(name, func(x []float64) error {
@@ -166,7 +166,7 @@ func (c *manifoldCheck) onManifold(x []float64) error {
 	return nil
 }
 
-// linear reports whether a map is linear on the span of u and v.
+// linear returns an error if a map is not linear on the span of u and v.
 func (c *manifoldCheck) linear(apply func(v []float64) []float64, u, v []float64) error {
 	sum := times(-1.5, u)
 	floats.Add(sum, v)

@@ -12,17 +12,16 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// clearDecrease is the decrease of the cost in an iteration that a constant of 1e6
-// leaves well above rounding.
+// clearDecrease is a decrease of the cost well above rounding errors even with 1e6 added to the cost.
 const clearDecrease = 1e-2
 
-// hiddenByRounding is the decrease of a cost, relative to it, that rounding hides.
+// hiddenByRounding is the largest decrease, relative to the cost, that rounding errors hide.
 const hiddenByRounding = 1e-14
 
-// addedConstant tries that a constant added to the cost changes neither how a run
-// ends nor, as far as costs can be told apart, its iterates. Sweeps, whose costs have a known
-// zero, are left out: when to accelerate them goes by the relative decrease. A solver that does
-// not tell its gradient may end as stalled where rounding hides what is left.
+// addedConstant checks that a constant added to the cost changes neither the status at the end nor, up to
+// rounding, the first iterates. It skips problems with sweeps, whose costs have a known zero: their acceleration
+// depends on the relative decrease. A solver that does not report its gradient may stall where rounding hides the
+// remaining decrease.
 func (k *solverCheck) addedConstant() error {
 	if s, ok := framework.As[latent.Sweeper](k.c.New()); ok && len(s.OuterBlocks()) > 0 {
 		return nil
@@ -57,8 +56,8 @@ func (k *solverCheck) addedConstant() error {
 	return nil
 }
 
-// iterates returns those of a run with a constant added to the cost, from the start
-// to the first that lowers it by less than clearDecrease, and how the run ends.
+// iterates returns the iterates of a run with c added to the cost, up to the first iteration that lowers it by
+// less than clearDecrease, and the result of the run.
 func (k *solverCheck) iterates(c float64) (list []framework.Point, res *framework.Result, err error) {
 	o := k.o
 	before, clear := math.Inf(1), true
@@ -73,8 +72,8 @@ func (k *solverCheck) iterates(c float64) (list []framework.Point, res *framewor
 	return list, res, err
 }
 
-// firstWithin tries that a run ends at the first iterate within the tolerance,
-// where the solver tells its gradient.
+// firstWithin checks that a run ends at the first iterate whose gradient norm is within the tolerance, if the
+// solver reports its gradient.
 func (k *solverCheck) firstWithin() error {
 	o := k.o
 	o.Tolerance = 1e-3
@@ -97,7 +96,7 @@ func (k *solverCheck) firstWithin() error {
 	return k.toldGradient()
 }
 
-// toldGradient compares the gradient that a state tells with that of the problem.
+// toldGradient compares the gradient that a state reports with the gradient of the problem.
 func (k *solverCheck) toldGradient() error {
 	e := framework.NewEvaluator(context.Background(), k.c.New())
 	state, err := k.s.Init(e, k.c.Start.Clone())

@@ -7,22 +7,19 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Reassigner is a problem that can see past the local minima of some of its
-// variables, such as coordinates on a curve that comes near a row twice.
+// Reassigner is a problem that can relocate some of its variables to another local minimum, for example the
+// coordinates of a row near two branches of a curve.
 type Reassigner interface {
-	// Reassign moves x, in place, to a point of lower cost, be it far away, if
-	// it finds one, and reports whether it did; else it leaves x alone. It also
-	// returns the work done, in passes (see [framework.Counts]).
+	// Reassign moves x, in place, to a point of lower cost, possibly far away, and reports whether it found one;
+	// otherwise x stays unchanged. It also returns the work done, in passes (see [framework.Counts]).
 	Reassign(x framework.Point) (moved bool, passes float64, err error)
 }
 
-// minGain is the relative decrease of the cost from which on a reassignment is worth more
-// iterations.
+// minGain is the least relative decrease of the cost by a relocation after which a run continues.
 const minGain = 1e-6
 
-// Reassign moves x, in place, to a point of lower cost that a [Reassigner] finds,
-// be it far away, and reports whether it did. It does nothing where the run goes
-// by the first order alone.
+// Reassign moves x, in place, to a point of lower cost that a [Reassigner] finds, possibly far away, and reports
+// whether it did. It does nothing in a run that is restricted to first derivatives.
 func Reassign(e *framework.Evaluator, x framework.Point) (moved bool, err error) {
 	p, ok := framework.As[Reassigner](e.Problem())
 	if !ok || e.FirstOrder() {
@@ -40,6 +37,6 @@ func Reassign(e *framework.Evaluator, x framework.Point) (moved bool, err error)
 	return moved, err
 }
 
-// WorthReassigning reports whether a reassignment that took the cost from one
-// value to another is worth more iterations.
+// WorthReassigning reports whether a relocation that changed the cost from one value to another is worth more
+// iterations.
 func WorthReassigning(from, to float64) bool { return to < from-minGain*math.Abs(from) }

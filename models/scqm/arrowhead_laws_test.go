@@ -95,7 +95,8 @@ func (k *arrowCheck) shapeIsSound() error {
 	return nil
 }
 
-// assemble fills the matrices, which held NaN, twice.
+// assemble assembles the system twice, each time over NaN, and checks that every entry is written, that the point
+// stays unchanged, that the cost is the cost of Evaluate, and that A and C are symmetric.
 func (k *arrowCheck) assemble() error {
 	for range 2 {
 		for _, x := range [][]float64{k.a.OuterGrad, k.a.InnerGrad, k.a.A, k.a.B, k.a.C} {
@@ -131,8 +132,8 @@ func (k *arrowCheck) assemble() error {
 	return nil
 }
 
-// passes assembles twice at the point, the first time after another point: what is kept from
-// the call before may save time, but counts nothing.
+// passes checks that the number of passes at a point does not depend on the call before: reused work may save
+// time, but counts all the same.
 func (k *arrowCheck) passes() error {
 	v, _ := k.draw(true, false)
 	elsewhere := k.x.Clone()
@@ -164,8 +165,7 @@ func symmetricMatrix(a []float64, n int) error {
 	return nil
 }
 
-// draw returns random coordinates in units in which the cost has a curvature of
-// about the cost itself.
+// draw returns random steps whose second-order terms are about the size of the cost.
 func (k *arrowCheck) draw(outer, inner bool) (v, w []float64) {
 	scale := func(n int, curvature func(i int) float64, wanted bool) []float64 {
 		u := make([]float64, n)
@@ -225,7 +225,7 @@ func (k *arrowCheck) slope(outer, inner bool) error {
 	return nil
 }
 
-// move goes a long way and looks where it arrives.
+// move checks that RetractOuter writes points of the manifolds after a long step and leaves the inner block alone.
 func (k *arrowCheck) move() error {
 	before, dst := k.x.Clone(), framework.NewPoint(k.blocks)
 	for _, b := range dst {
@@ -253,7 +253,7 @@ func (k *arrowCheck) move() error {
 	return nil
 }
 
-// innerStep offers other rows, good and bad ones, and compares costs.
+// innerStep checks the cost that InnerStep returns, and that it is no higher than with either set of inner rows.
 func (k *arrowCheck) innerStep() error {
 	x := k.x.Clone()
 	_, w := k.draw(false, true)
@@ -290,8 +290,8 @@ func (k *arrowCheck) innerStep() error {
 	return k.walks()
 }
 
-// walks takes inner steps of rows that have nowhere better to go to: they move by
-// themselves.
+// walks checks that InnerStep lowers the cost where it is given the rows of the point itself: each row then takes
+// a step of its own.
 func (k *arrowCheck) walks() error {
 	x := k.x.Clone()
 	cost, _, err := k.problem.InnerStep(x, k.x[k.a.Block])
