@@ -96,8 +96,8 @@ func (m *Grassmann) Retract(dst, x, v []float64) error {
 // RetractionOrder is 2.
 func (*Grassmann) RetractionOrder() int { return 2 }
 
-// InverseRetract writes Y (X'Y)^{-1} - X, whatever basis Y is. It fails where the
-// subspace of Y has a vector orthogonal to that of X.
+// InverseRetract writes Y (X'Y)^{-1} - X, for any basis Y of the subspace. It fails if a vector of the subspace of
+// Y is orthogonal to the subspace of X.
 func (m *Grassmann) InverseRetract(dst, x, y []float64) error {
 	mustFit(m.Size(), dst, x, y)
 	f := m.subspace()
@@ -156,14 +156,14 @@ func (m *Grassmann) Exp(dst, x, v []float64) error {
 	return nil
 }
 
-// small decomposes the p x p matrix in f.g into f.u, the singular values f.sigma
-// and, transposed, f.t.
+// small computes the singular value decomposition of the p x p matrix f.g: the left singular vectors f.u, the
+// singular values f.sigma and the transposed right singular vectors f.t.
 func (f *subspace) small() bool {
 	return lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, f.long, len(f.long))
 }
 
-// function writes M diag(of(s)) W' into dst, with the singular values s and the
-// right vectors W' = f.t; M is left or, if that is said, its transpose.
+// function writes M diag(of(s)) W' into dst, with the singular values s and the right singular vectors W' = f.t; M
+// is left, or its transpose if transposed is blas.Trans.
 func (f *subspace) function(dst, left blas64.General, transposed blas.Transpose, of func(float64) float64) {
 	for i := range f.p {
 		for j, s := range f.sigma {
@@ -180,10 +180,9 @@ func (f *subspace) function(dst, left blas64.General, transposed blas.Transpose,
 // errNoSingularValues says that a decomposition failed.
 var errNoSingularValues = errors.New("the singular values did not converge")
 
-// angles finds the principal angles between the subspaces of A and B, into
-// f.sigma, and writes BQ - AR cos into C, with B'A = Q cos R'; f.t holds R'. The
-// columns of that are orthogonal and of length sin. Both functions of the angle are
-// computed, so that small angles and those near pi/2 keep their digits.
+// angles computes the principal angles between the subspaces of A and B into f.sigma. It writes BQ - AR cos into
+// C, where B'A = Q cos R', and R' into f.t. The columns of C are orthogonal, with the sines as lengths. Sines and
+// cosines together give accurate angles near 0 and near pi/2.
 func (f *subspace) angles() error {
 	gram(f.g, f.b, f.a)
 	if nonFinite(f.g.Data) >= 0 {
@@ -206,9 +205,8 @@ func (f *subspace) angles() error {
 	return nil
 }
 
-// Log writes the tangent vector at X whose geodesic leads to the subspace of Y,
-// whatever its basis. Where a principal angle is pi/2 there are several shortest
-// geodesics, of which it takes one. It fails where X or Y is not finite.
+// Log writes the tangent vector at X whose geodesic leads to the subspace of Y, for any basis Y of it. Where a
+// principal angle is pi/2, Log chooses one of several shortest geodesics. It fails where X or Y is not finite.
 //
 // Source: Bendokat, Zimmermann, Absil (2024), section 5.2, with angles from
 // cosines and sines.
@@ -247,8 +245,8 @@ func (m *Grassmann) Distance(x, y []float64) (float64, error) {
 	return floats.Norm(f.sigma, 2), nil
 }
 
-// Transport writes the projection of v on the tangent space at y, which must be
-// a basis near x, such as what Retract and Exp write.
+// Transport writes the projection of v on the tangent space at y, which must be a basis near x, as Retract and Exp
+// write it.
 func (m *Grassmann) Transport(dst, x, y, v []float64) {
 	mustFit(m.Size(), x)
 	m.Project(dst, y, v)

@@ -14,9 +14,9 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// semidefinite is a set of positive semidefinite n x n matrices X = YY', by their factors Y, n x r,
-// whose rows are on a manifold of R^r that rotations keep: YQ with an orthogonal Q stands for
-// the same point. Tangent vectors at Y are horizontal: V with a symmetric Y'V.
+// semidefinite is a set of positive semidefinite n x n matrices X = YY', by their factors Y, n x r, whose rows are
+// on a manifold of R^r that is invariant under rotations: YQ with an orthogonal Q stands for the same point.
+// Tangent vectors at Y are horizontal: V with a symmetric Y'V.
 //
 // Sources: M. Journee, F. Bach, P.-A. Absil, R. Sepulchre, Low-rank optimization on the cone of
 // positive semidefinite matrices, SIAM J. Optim. 20 (2010) 2327-2351; E. Massart, P.-A. Absil,
@@ -105,7 +105,7 @@ func (m *semidefinite) horizontal(w *factorSpace, v, x []float64) {
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, y, w.s, 1, m.wrap(v))
 }
 
-// Retract retracts the rows. It fails where a row does.
+// Retract retracts the rows. It fails where the retraction of a row fails.
 func (m *semidefinite) Retract(dst, x, v []float64) error {
 	mustFit(m.Size(), dst, x, v)
 	return m.rows.Retract(dst, x, v)
@@ -114,7 +114,7 @@ func (m *semidefinite) Retract(dst, x, v []float64) error {
 // RetractionOrder is 2.
 func (*semidefinite) RetractionOrder() int { return 2 }
 
-// RiemannianHessian writes the horizontal part of that of the rows.
+// RiemannianHessian writes the horizontal part of the Riemannian Hessian on the manifold of the rows.
 func (m *semidefinite) RiemannianHessian(dst, x, g, h, v []float64) {
 	mustFit(m.Size(), dst, x, g, h, v)
 	w := m.pool.Get().(*factorSpace)
@@ -147,8 +147,8 @@ func (m *semidefinite) Same(dst, x []float64, rng *rand.Rand) {
 // are classes: YQ with an orthogonal Q is the same as Y.
 type Elliptope struct{ semidefinite }
 
-// NewElliptope returns the correlation matrices of order n and rank at most r, both at least 1.
-// It panics for others.
+// NewElliptope returns the correlation matrices of order n and rank at most r. It panics unless both are at least
+// 1.
 func NewElliptope(n, r int) *Elliptope {
 	return &Elliptope{newSemidefinite("elliptope", n, r, Sphere(r))}
 }
@@ -179,7 +179,7 @@ func (m *Elliptope) Restore(x []float64) error {
 // classes: YQ with an orthogonal Q is the same as Y. Where Y loses rank, the set has an edge.
 type PSDFixedRank struct{ semidefinite }
 
-// NewPSDFixedRank returns the matrices of order n and rank r, from 1 to n. It panics for others.
+// NewPSDFixedRank returns the matrices of order n and rank r. It panics unless r is from 1 to n.
 func NewPSDFixedRank(n, r int) *PSDFixedRank {
 	if r > n {
 		panic(fmt.Sprintf("manifolds: psd_fixed_rank %dx%d: the rank must be at most the order", n, r))
@@ -190,8 +190,8 @@ func NewPSDFixedRank(n, r int) *PSDFixedRank {
 // String returns a name such as "psd_fixed_rank 10x2".
 func (m *PSDFixedRank) String() string { return fmt.Sprintf("psd_fixed_rank %dx%d", m.n, m.r) }
 
-// Exp writes Y + V. It fails where the line has left the matrices of rank r on the way, or
-// the end is not finite.
+// Exp writes Y + V. It fails where the line from Y to Y + V leaves the matrices of rank r, or its end is not
+// finite.
 func (m *PSDFixedRank) Exp(dst, x, v []float64) error {
 	if err := m.Retract(dst, x, v); err != nil {
 		return err
@@ -219,8 +219,8 @@ func (m *PSDFixedRank) align(w *factorSpace, x, y []float64) error {
 	return nil
 }
 
-// Log writes ZQ - Y, for a point with the factor Z, with the orthogonal Q that brings it
-// nearest to Y. It fails where a point is not finite.
+// Log writes ZQ - Y, where Z is the factor of the other point and Q the orthogonal matrix that brings ZQ nearest
+// to Y. It fails where a point is not finite.
 func (m *PSDFixedRank) Log(dst, x, y []float64) error {
 	mustFit(m.Size(), dst, x, y)
 	w := m.pool.Get().(*factorSpace)

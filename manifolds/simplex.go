@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Simplex is the set of probability vectors of n positive entries, whose sum is 1, with the
-// metric of Fisher and Rao, sum_i u_i v_i / x_i. Tangent vectors have the sum 0. With the
-// roots of the entries it is a part of the unit sphere, whose lengths it doubles.
+// Simplex is the set of probability vectors of n positive entries, whose sum is 1, with the metric of Fisher and
+// Rao, sum_i u_i v_i / x_i. Tangent vectors have the sum 0. Taking the roots of the entries maps the simplex to a
+// part of the unit sphere and halves all lengths.
 //
 // Source: S. Amari, H. Nagaoka, Methods of Information Geometry, AMS 2000, chapter 2.
 type Simplex struct {
@@ -20,7 +20,7 @@ type Simplex struct {
 	roots sync.Pool
 }
 
-// NewSimplex returns the vectors of n entries for n of at least 1. It panics for others.
+// NewSimplex returns the simplex of vectors of n entries. It panics for n below 1.
 func NewSimplex(n int) *Simplex {
 	if n < 1 {
 		panic(fmt.Sprintf("manifolds: simplex %d: there must be at least one entry", n))
@@ -41,7 +41,7 @@ func (m *Simplex) Dim() int { return m.n - 1 }
 
 func (m *Simplex) sphere() Sphere { return Sphere(m.n) }
 
-// root writes the point of the sphere.
+// root writes the roots of the entries of x, a point of the unit sphere.
 func root(dst, x []float64) {
 	for i, t := range x {
 		dst[i] = math.Sqrt(t)
@@ -82,8 +82,8 @@ func (m *Simplex) RiemannianHessian(dst, x, g, h, v []float64) {
 	}
 }
 
-// Retract writes the squares of the entries of x^(1/2) + v x^(-1/2) / 2, by their sum. It
-// agrees with the geodesic to second order, and fails where an entry is not positive.
+// Retract writes the squares of the entries of x^(1/2) + v x^(-1/2) / 2, divided by their sum. It agrees with the
+// geodesic to second order, and fails where an entry is not positive.
 func (m *Simplex) Retract(dst, x, v []float64) error {
 	mustFit(m.n, dst, x, v)
 	for i, t := range x {
@@ -99,7 +99,7 @@ func (m *Simplex) Retract(dst, x, v []float64) error {
 // RetractionOrder is 2.
 func (*Simplex) RetractionOrder() int { return 2 }
 
-// Exp moves along the great arc of the sphere. It fails where that leaves the simplex.
+// Exp moves along the great arc of the sphere. It fails where the arc leaves the simplex.
 func (m *Simplex) Exp(dst, x, v []float64) error {
 	mustFit(m.n, dst, x, v)
 	w := m.roots.Get().(*[4][]float64)
@@ -115,7 +115,7 @@ func (m *Simplex) Exp(dst, x, v []float64) error {
 	return nil
 }
 
-// lift writes the roots of x, and the tangent vector there that belongs to v.
+// lift writes the roots of x into w[0], and the tangent vector of the sphere that corresponds to v into w[1].
 func (m *Simplex) lift(w *[4][]float64, x, v []float64) {
 	root(w[0], x)
 	for i, t := range w[0] {
@@ -123,7 +123,7 @@ func (m *Simplex) lift(w *[4][]float64, x, v []float64) {
 	}
 }
 
-// lower writes the tangent vector that belongs to w[3] at the roots y.
+// lower writes the tangent vector of the simplex that corresponds to w[3] at the roots y.
 func (m *Simplex) lower(dst, y []float64, w *[4][]float64) {
 	for i, t := range w[3] {
 		dst[i] = 2 * y[i] * t

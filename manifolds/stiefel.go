@@ -18,9 +18,8 @@ import (
 // product trace(U'V) of R^{n x p}. Its tangent vectors at X are the V for which
 // X'V is skew-symmetric. Matrices are row-major.
 //
-// Its methods keep what they allocate for the next call, except Exp, Log and Distance. Large
-// factorizations (QR for p > 128, polar for p > 32) run in blocks, which gonum
-// spreads over several goroutines without changing a bit of the result.
+// Its methods, except Exp, Log and Distance, reuse their memory. Large factorizations (QR for p > 128, polar for p
+// > 32) run in blocks, which gonum spreads over several goroutines without changing a bit of the result.
 //
 // Source: A. Edelman, T. A. Arias, S. T. Smith, The geometry of algorithms with
 // orthogonality constraints, SIAM J. Matrix Anal. Appl. 20 (1998) 303-353.
@@ -71,8 +70,8 @@ func (m *Stiefel) Project(dst, x, v []float64) {
 	store(dst, f.b)
 }
 
-// Retract writes the factor of X + V that the constructor promises. It fails
-// where X + V is not finite.
+// Retract writes the factor Q of X + V or, after [NewPolarStiefel], the polar factor. It fails where X + V is not
+// finite.
 func (m *Stiefel) Retract(dst, x, v []float64) error {
 	mustFit(m.Size(), dst, x, v)
 	f := m.frame()
@@ -120,10 +119,9 @@ func (m *Stiefel) RiemannianHessian(dst, x, g, h, v []float64) {
 	store(dst, f.b)
 }
 
-// Rand draws a point from the uniform (Haar) distribution: the factor Q, with
-// positive diag(R), of a matrix of independent normal entries. St(n, n) is O(n), of two
-// components that no path joins: points of both are drawn, with determinant 1 and -1,
-// and a run never leaves that of its start. [Rotations] has the one of determinant 1.
+// Rand draws a point from the uniform (Haar) distribution: the factor Q, with positive diag(R), of a matrix of
+// independent normal entries. St(n, n) is O(n), whose two components have the determinants 1 and -1. Rand draws
+// points of both, and a run stays in the component of its start. [Rotations] is the component of determinant 1.
 //
 // Source: F. Mezzadri, How to generate random matrices from the classical
 // compact groups, Notices of the AMS 54 (2007) 592-604.
@@ -142,8 +140,8 @@ func (m *Stiefel) Violation(x []float64) float64 {
 	return f.violation(x)
 }
 
-// Restore replaces X by its polar factor, the nearest point; where the rank of
-// X is below p, by one of the nearest. It fails where X is not finite.
+// Restore replaces X by its polar factor, the nearest point; where the rank of X is below p, by one of the nearest
+// points. It fails where X is not finite.
 func (m *Stiefel) Restore(x []float64) error {
 	mustFit(m.Size(), x)
 	f := m.frame()
@@ -154,8 +152,8 @@ func (m *Stiefel) Restore(x []float64) error {
 	return nil
 }
 
-// longestGeodesic bounds the length, in radians, of geodesics of which more
-// than half of the digits of the end point can be computed.
+// longestGeodesic is the length, in radians, up to which more than half of the digits of the end of a geodesic are
+// correct.
 const longestGeodesic = 0x1p26
 
 // Exp writes the end of the geodesic
@@ -219,10 +217,9 @@ func geodesicExponent(a, r blas64.General) *mat.Dense {
 	return k
 }
 
-// InverseRetract writes YR - X, with the p x p matrix R for which it is
-// tangent at X. Every retraction has one: upper triangular with positive
-// diagonal for the QR retraction, symmetric positive definite for the polar
-// one. It fails where Y is not the retraction of a tangent vector at X.
+// InverseRetract writes YR - X, with the p x p matrix R for which it is tangent at X. Each retraction has its own
+// R: upper triangular with positive diagonal for the QR retraction, symmetric positive definite for the polar
+// retraction. It fails where Y is not the retraction of a tangent vector at X.
 //
 // Source: T. Kaneko, S. Fiori, T. Tanaka, Empirical arithmetic averaging over
 // the compact Stiefel manifold, IEEE Trans. Signal Process. 61 (2013) 883-894.
@@ -255,10 +252,9 @@ var errTooFar = errors.New("y is too far from x, or one of them is not finite")
 // solveTriangular overwrites M, held in f.g, with the upper triangular R of
 // positive diagonal that solves MR + R'M' = 2I.
 //
-// With M = LU the equation reads Z + Z' = 2 (LL')^{-1} for the upper triangular
-// Z = UR L^{-T}, which shows Z. No pivoting is needed where R exists: the
-// leading blocks of MR, which is I plus a skew-symmetric matrix, and thus those
-// of M, have positive determinants.
+// With M = LU the equation reads Z + Z' = 2 (LL')^{-1} for the upper triangular Z = UR L^{-T}, and its right side
+// determines Z. No pivoting is needed where R exists: MR is I plus a skew-symmetric matrix, so the leading blocks
+// of MR, and hence of M, have positive determinants.
 func (f *frame) solveTriangular() error {
 	copy(f.h.Data, f.g.Data)
 	if !eliminate(f.h) {
