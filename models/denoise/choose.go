@@ -10,21 +10,19 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
-// Select is a method with the number of neighbours, from 8 to 300, for which
-// its risk is least as [Auto] estimates it: by the residuals and the divergence,
-// for which the method is fitted to the rows and to perturbed ones. Large
-// residuals count no more than Tukey's loss lets them. Of is [LPCA], [MLS],
-// [SPH], [MFIT], [QMF], [SCQM], or [KDE] with local widths; its Neighbors do not
-// matter. Other methods stay as they are.
+// Select is a method whose number of neighbours, from 8 to 300, minimises the risk as [Auto] estimates it: by the
+// residuals and the divergence, from fits to the rows and to perturbed rows. Tukey's loss bounds large residuals.
+// Of is [LPCA], [MLS], [SPH], [MFIT], [QMF], [SCQM], or [KDE] with local widths; its Neighbors are ignored. Other
+// methods stay unchanged.
 type Select struct{ Of Method }
 
 // Name returns the name of the method.
 func (m Select) Name() string { return m.Of.Name() }
 
-// Size returns the number of neighbours by default.
+// Size returns the default number of neighbours.
 func (m Select) Size(n, D int) (int, error) { return m.Of.Size(n, D) }
 
-// Prepare makes the choice and prepares the method.
+// Prepare chooses the number of neighbours and prepares the method.
 func (m Select) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
 	of, err := m.Choose(ctx, c, o)
 	if err != nil {
@@ -33,10 +31,10 @@ func (m Select) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error
 	return of.Prepare(ctx, c, o)
 }
 
-// maxNeighbors bounds the numbers of neighbours to choose from, and those of charts that describe the surface.
+// maxNeighbors bounds the candidate numbers of neighbours, and the neighbours of charts that describe the surface.
 const maxNeighbors = 300
 
-// Choose implements the interface of methods that ask the rows.
+// Choose returns the method with the number of neighbours of least risk.
 func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
 	of, err := core.Settle(ctx, m.Of, c, o)
 	if err != nil {
@@ -69,10 +67,10 @@ func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 	if best == 0 {
 		return of, nil
 	}
-	return core.Settle(ctx, free.Sized(0, best), c, quiet) // a loss for that many
+	return core.Settle(ctx, free.Sized(0, best), c, quiet) // chooses a loss for this number
 }
 
-// candidates lists the numbers of neighbours that suit a method.
+// candidates lists the numbers of neighbours that a method can use.
 func candidates(m core.Sized, c *Cloud) []int {
 	n := len(c.Used)
 	var list []int
@@ -84,15 +82,15 @@ func candidates(m core.Sized, c *Cloud) []int {
 	return list
 }
 
-// InUnits implements the interface of methods with units.
+// InUnits returns the method for rows divided by a unit, and false where there is none.
 func (m Select) InUnits(unit float64) (Method, bool) {
 	of, ok := core.MethodIn(m.Of, unit)
 	m.Of = of
 	return m, ok
 }
 
-// Dimension is that of the method.
+// Dimension is the dimension of the method.
 func (m Select) Dimension() int { return core.LatentOf(m.Of) }
 
-// Keeps counts the numbers that the choice holds.
+// Keeps counts the numbers that the choice keeps in memory.
 func (m Select) Keeps(f *core.Footprint) { f.Fits, f.Kept = true, f.N*f.D }

@@ -11,23 +11,22 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
-// SelectDimension is a method with the dimension d of the surface, from 1 to 4 and
-// below D, for which local quadratic regression has the least risk as [Select] estimates
-// it, over all numbers of neighbours: by residuals and divergence, with one noise for
-// all d, that of the charts of the largest. A d too small leaves part of the surface in the
-// residuals, one too large leaves part of the noise in the rows.
+// SelectDimension is a method whose dimension d of the surface, from 1 to 4 and below D, minimises the risk of
+// local quadratic regression, as [Select] estimates it, over all numbers of neighbours. All d share one noise,
+// estimated by the charts of the largest d. A d too small leaves part of the surface in the residuals, a d too
+// large leaves part of the noise in the rows.
 type SelectDimension struct {
-	// Of is [Auto] or a method of which Select takes; its Latent does not matter.
+	// Of is [Auto] or a method that [Select] supports; its Latent is ignored.
 	Of Method
 }
 
-// mostDimensions is the largest d to choose.
+// mostDimensions is the largest candidate for d.
 const mostDimensions = 4
 
 // Name returns the name of the method.
 func (m SelectDimension) Name() string { return m.Of.Name() }
 
-// Size returns the number of neighbours by default for a curve.
+// Size returns the default number of neighbours for a curve.
 func (m SelectDimension) Size(n, D int) (int, error) {
 	of, err := withLatent(m.Of, 1)
 	if err != nil {
@@ -36,7 +35,7 @@ func (m SelectDimension) Size(n, D int) (int, error) {
 	return of.Size(n, D)
 }
 
-// Prepare makes the choice and prepares the method.
+// Prepare chooses the dimension and prepares the method.
 func (m SelectDimension) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error) {
 	of, err := m.Choose(ctx, c, o)
 	if err != nil {
@@ -45,7 +44,7 @@ func (m SelectDimension) Prepare(ctx context.Context, c *Cloud, o Options) (Fitt
 	return of.Prepare(ctx, c, o)
 }
 
-// Choose implements the interface of methods that ask the rows.
+// Choose returns the method with the dimension of least risk.
 func (m SelectDimension) Choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
 	quiet := Options{Threads: o.Threads}
 	d, err := leastRiskDimension(ctx, c, quiet)
@@ -59,7 +58,7 @@ func (m SelectDimension) Choose(ctx context.Context, c *Cloud, o Options) (Metho
 	return core.Settle(ctx, of, c, o)
 }
 
-// leastRiskDimension compares dimensions, the smallest of several of the same risk.
+// leastRiskDimension returns the dimension of least risk, the smallest one in a tie.
 func leastRiskDimension(ctx context.Context, c *Cloud, o Options) (int, error) {
 	n := len(c.Used)
 	most := min(mostDimensions, c.D-1)
@@ -111,7 +110,7 @@ func withLatent(m Method, d int) (Method, error) {
 	return nil, fmt.Errorf("denoise: the dimension of the method %s cannot be chosen: %w", m.Name(), ErrInput)
 }
 
-// InUnits implements the interface of methods with units.
+// InUnits returns the method for rows divided by a unit, and false where there is none.
 func (m SelectDimension) InUnits(unit float64) (Method, bool) {
 	of, ok := core.MethodIn(m.Of, unit)
 	m.Of = of
@@ -121,7 +120,7 @@ func (m SelectDimension) InUnits(unit float64) (Method, bool) {
 // Latent is the dimension of the surface, 0 for methods that have none.
 func (d *Denoiser) Latent() int { return core.LatentOf(d.prepared.Method) }
 
-// Grid says where the number of neighbours ended that was chosen by risk.
+// Grid is the position of the chosen number of neighbours among the candidates.
 type Grid int
 
 // Ends of the grid of numbers of neighbours.
@@ -133,16 +132,16 @@ const (
 	// Smallest: no smaller number was tried; where rows are dense or noise is low,
 	// fewer might do.
 	Smallest
-	// Largest: no larger number was tried; more might be better, which fewer rows
-	// at a time or a number given by hand shows.
+	// Largest: no larger number was tried. More might be better: denoise fewer rows at a time, or set the number,
+	// to see.
 	Largest
 )
 
-// String is what a report says of it: "", "within", "smallest" or "largest".
+// String returns the word for reports: "", "within", "smallest" or "largest".
 func (g Grid) String() string { return [...]string{"", "within", "smallest", "largest"}[g] }
 
-// Grid tells where in the grid of candidates the number of neighbours is that [Auto] has
-// chosen; chosen says whether another method has, by [Select].
+// Grid returns the position of the number of neighbours among the candidates of [Auto]; if chosen is true, also of
+// other methods, chosen by [Select].
 func (d *Denoiser) Grid(chosen bool) Grid {
 	var list []int
 	k := d.prepared.Size

@@ -14,19 +14,18 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Orientation says to which side normals point. The zero value is consistency: each
-// normal agrees with those of its neighbours, along the minimum spanning tree of the
-// rows fitted whose edges cost the more the more normals turn, and those at the place
-// furthest from the middle of a connected part point outwards. Normals of rows that
-// were not fitted have the side of the nearest that was.
+// Orientation decides to which side normals point. By default neighbouring normals are consistent, along the
+// minimum spanning tree of the fitted rows, whose edges cost more the more the normals turn; in each connected
+// part the normal of the row furthest from the mean points outwards. Rows that were not fitted take the side of
+// the nearest fitted row.
 //
 // Source: H. Hoppe, T. DeRose, T. Duchamp, J. McDonald, W. Stuetzle, Surface
 // reconstruction from unorganized points, SIGGRAPH 1992.
 type Orientation struct {
-	// Like, n x D, has vectors that normals are to agree with, such as stale
-	// normals; 0 leaves the side of a row to consistency.
+	// Like, n x D, has a vector for each normal to agree with, for example an earlier normal; a vector of 0 leaves
+	// the side of the row to consistency.
 	Like []float64
-	// Viewpoint, D, is a place that normals point to, such as that of the scanner.
+	// Viewpoint, D, is a point that normals point to, for example the position of the scanner.
 	Viewpoint []float64
 }
 
@@ -52,7 +51,7 @@ func (s Orientation) check(x rows.Data, latent int) error {
 	return nil
 }
 
-// orient turns the normals of g to their side.
+// orient flips the normals of g that point to the wrong side.
 func (d *Denoiser) orient(ctx context.Context, g *Geometry, r *Result, side Orientation, o Options) error {
 	D := d.prepared.Cloud.D
 	var open []int // rows whose side is left to consistency
@@ -92,7 +91,7 @@ func (d *Denoiser) orient(ctx context.Context, g *Geometry, r *Result, side Orie
 	return nil
 }
 
-// flip takes the other side of row i.
+// flip reverses the normal of row i, and the signs of its curvatures.
 func (g *Geometry) flip(i, D int) {
 	floats.Scale(-1, g.Normals[i*D:(i+1)*D])
 	principal := g.Principal[i*(D-1) : i*(D-1)+D-1]
@@ -101,13 +100,13 @@ func (g *Geometry) flip(i, D int) {
 	g.Curvature[i] = -g.Curvature[i]
 }
 
-// orientedPlaces are denoised rows of the cloud with normals that agree.
+// orientedPlaces holds denoised rows of the cloud with consistent normals.
 type orientedPlaces struct {
 	normals []float64
 	index   lookup.Index
 }
 
-// sides orients the rows fitted, which it denoises once.
+// sides returns the fitted rows, denoised, with consistent normals. They are computed once.
 func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error) {
 	d.orienting.Lock()
 	defer d.orienting.Unlock()
@@ -134,7 +133,8 @@ func (d *Denoiser) sides(ctx context.Context, o Options) (*orientedPlaces, error
 	return d.oriented, nil
 }
 
-// orientPlaces orients those of a list that have a normal: rows left where they are have none, and would be the outermost.
+// orientPlaces orients the normals of the listed rows. It skips rows without a normal: they were not moved, and would be
+// the outermost.
 func orientPlaces(normals, x []float64, D int, list []int) *orientedPlaces {
 	var some []int
 	for _, i := range list {
@@ -150,14 +150,14 @@ func orientPlaces(normals, x []float64, D int, list []int) *orientedPlaces {
 	return p
 }
 
-// turn is an edge between rows a < b that costs the more the more normals turn.
+// turn is an edge between rows a < b; its cost grows with the angle between their normals.
 type turn struct {
 	cost float64
 	a, b int
 }
 
-// alignNormals makes the normals of neighbouring rows agree, along a minimum
-// spanning forest, and those of each tree point outwards at its outermost row.
+// alignNormals makes the normals of neighbouring rows consistent, along a minimum spanning forest, and makes the
+// normals of each tree point outwards at its outermost row.
 func alignNormals(normals, x []float64, D int, list []int, in lookup.Index) {
 	normal := func(i int) []float64 { return normals[i*D : (i+1)*D] }
 	var edges []turn
@@ -184,8 +184,8 @@ func alignNormals(normals, x []float64, D int, list []int, in lookup.Index) {
 	pointOutwards(normal, x, D, list, u)
 }
 
-// pointOutwards flips the trees whose normal at the row furthest from their mean,
-// where the sphere around it touches them, points inwards.
+// pointOutwards flips the normals of each tree whose normal at the row furthest from the mean of the tree points
+// inwards.
 func pointOutwards(normal func(int) []float64, x []float64, D int, list []int, u *parity) {
 	trees := map[int][]int{}
 	for _, i := range list {
@@ -213,8 +213,7 @@ func pointOutwards(normal func(int) []float64, x []float64, D int, list []int, u
 	}
 }
 
-// parity is a union-find structure that knows on which of two sides the members of a
-// set are.
+// parity is a union-find structure that also stores whether two members of a set are on the same side.
 type parity struct {
 	parent []int
 	other  []bool // on the other side than the parent
@@ -228,11 +227,11 @@ func newParity(n int) *parity {
 	return p
 }
 
-// find returns the root of the set of i, and whether i is on the other side.
+// find returns the root of the set of i, and whether i and the root are on different sides.
 func (p *parity) find(i int) (root int, other bool) {
 	for p.parent[i] != i {
 		up := p.parent[i]
-		p.other[i] = p.other[i] != p.other[up] // that of a root is false
+		p.other[i] = p.other[i] != p.other[up] // false for a root
 		p.parent[i] = p.parent[up]
 		other = other != p.other[i]
 		i = p.parent[i]
@@ -240,7 +239,7 @@ func (p *parity) find(i int) (root int, other bool) {
 	return i, other
 }
 
-// join puts a and b into one set, on different sides or on the same.
+// join unites the sets of a and b; different says whether a and b are on different sides.
 func (p *parity) join(a, b int, different bool) {
 	ra, oa := p.find(a)
 	rb, ob := p.find(b)

@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// surveyor describes the surface at denoised rows, in the memory of one goroutine: by the charts of the method
-// where it has some, else by charts of its own about the points that rows have moved to.
+// surveyor describes the surface at denoised rows, with the memory of one goroutine. It uses the charts of the
+// method if there are any, otherwise its own charts about the denoised rows.
 type surveyor struct {
 	cloud     *Cloud
 	worker    core.Surveyor // of the method; nil is none
@@ -29,7 +29,8 @@ type surveyor struct {
 	far    []float64
 }
 
-// newSurveyor takes what charts of its own gather, which is laid out where there are some.
+// newSurveyor returns a surveyor. It calls source, for the rows of its own charts, only if the method has no
+// charts.
 func (d *Denoiser) newSurveyor(source func() *chart.Source) *surveyor {
 	c, latent := d.prepared.Cloud, core.LatentOf(d.prepared.Method)
 	s := &surveyor{cloud: c, d: latent, shape: chart.NewShape(c.D, latent), x: make([]float64, c.D), point: make([]float64, c.D)}
@@ -42,8 +43,8 @@ func (d *Denoiser) newSurveyor(source func() *chart.Source) *surveyor {
 	return s
 }
 
-// row describes the surface at row i, with the distance from it for the score. It
-// returns the noise near by, 0 where that is not known.
+// row describes the surface at row i in g, with the distance of the row from it as the score. It returns the noise
+// nearby, 0 if it is unknown.
 func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64) (noise float64) {
 	D := s.cloud.D
 	for j := range D {
@@ -79,7 +80,7 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 	return found.Noise
 }
 
-// nearestOther is the distance of the nearest row fitted that is elsewhere.
+// nearestOther is the distance of the nearest fitted row at another point.
 func (s *surveyor) nearestOther() float64 {
 	for _, f := range s.search.Find(s.cloud.Index, s.x, 2) {
 		if f.Distance > 0 {
@@ -91,7 +92,7 @@ func (s *surveyor) nearestOther() float64 {
 
 // survey describes the surface by a chart about the point.
 func (s *surveyor) survey(neighbors int) (about core.Survey) {
-	// Five rows for each function tell of curvature, and some methods look at all rows.
+	// Curvature takes five rows for each function; some methods use all rows as neighbours.
 	k := min(max(neighbors, 5*chart.Quadratics(s.d)), maxNeighbors, len(s.cloud.Used))
 	if !s.fit(k, -1) || !s.chart.Foot(s.point, s.point) {
 		return about
@@ -108,7 +109,7 @@ func (s *surveyor) survey(neighbors int) (about core.Survey) {
 		pulled = s.chart.Influence(own)
 	}
 	if !(pulled < core.OwnWeight) {
-		// The chart may pass through the row wherever that is: make another of the others about their median.
+		// The chart may pass through the row wherever it is: fit another chart to the other rows, about their median.
 		for j := range s.point {
 			s.far = s.far[:0]
 			for _, f := range s.rows.Found {
@@ -128,7 +129,7 @@ func (s *surveyor) survey(neighbors int) (about core.Survey) {
 	return about
 }
 
-// own is the place of the row among those of the chart, -1 if it is not fitted or far.
+// own is the index of the row among the rows of the chart, -1 if the row is not one of them.
 func (s *surveyor) own() int {
 	for k, f := range s.rows.Found {
 		if rows.Distance(s.cloud.Row(f.Row), s.x) == 0 {
@@ -138,8 +139,8 @@ func (s *surveyor) own() int {
 	return -1
 }
 
-// fit makes the chart of the k rows nearest to the point but the one given, by least squares and then with
-// Tukey's loss at the median of the residuals that these have left.
+// fit fits the chart to the k rows nearest to the point, without the given row: by least squares, then with Tukey
+// weights scaled by the median residual.
 func (s *surveyor) fit(k, without int) bool {
 	s.rows.Look(s.cloud.Index, s.point, k)
 	s.rows.Gather(s.source, k)
