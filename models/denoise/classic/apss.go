@@ -17,11 +17,10 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// APSS is the algebraic point set surface: a sphere, which may be as flat as a plane, is
-// fitted to rows with normals around a place, the row is projected on it, and so on at
-// the place found. Normals are those of robust local planes; each neighbour's is taken
-// on the side that agrees with most of the others, so that nothing is propagated from
-// row to row. Tukey's loss at the median residual of the neighbours leaves outliers out.
+// APSS is the algebraic point set surface. It fits a sphere, possibly a plane, to the rows with normals around a
+// point, projects the row on the sphere, and repeats this around the projection. The normals are normals of robust
+// local planes; their sides are chosen in each neighbourhood, by the majority, so that nothing is propagated from
+// row to row. Tukey weights, scaled by the median residual of the neighbours, exclude outliers.
 //
 // Source: G. Guennebaud, M. Gross, Algebraic point set surfaces, ACM Transactions on
 // Graphics 26 (2007), with its fit to normals.
@@ -33,11 +32,11 @@ type APSS struct {
 	Neighbors int
 }
 
-// settledPlace is the length of the step of a place, in units of the neighbourhood, from which on there is no other.
+// settledPlace is the step length, in units of the neighbourhood radius, at which the iteration ends.
 const settledPlace = 1e-6
 
-// normalMedian is the median distance of normal rows from a surface in standard deviations, tukeyCut that from
-// which on Tukey's loss leaves rows out.
+// normalMedian is the median distance of rows with Gaussian noise from a surface, and tukeyCut the distance from
+// which on Tukey weights are 0, both in standard deviations.
 var (
 	normalMedian = distuv.UnitNormal.Quantile(0.75)
 	tukeyCut     = distuv.UnitNormal.Quantile(1 - core.TukeyTail/2)
@@ -96,8 +95,8 @@ type planeWorker struct {
 	far, all  []float64
 }
 
-// normal writes the normal of the plane of the rows nearest to row i, twice with weights
-// of Tukey; 0 where there is no plane.
+// normal writes the normal of a plane fitted to the k rows nearest to row i, with two updates of Tukey weights; it
+// stays 0 where there is no plane.
 func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 	h := &w.neighbors
 	h.At(c, &w.search, c.Row(i), k)
@@ -119,7 +118,7 @@ func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 	}
 }
 
-// reweight sets weights by the residuals in far, which it sorts.
+// reweight computes Tukey weights from the residuals in far, scaled by their median. It reorders far.
 func (w *planeWorker) reweight(h *core.Neighborhood) {
 	w.all = append(w.all[:0], w.far...)
 	cut := tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, core.Exact*h.Next)
@@ -128,7 +127,7 @@ func (w *planeWorker) reweight(h *core.Neighborhood) {
 	}
 }
 
-// apssFit is what APSS knows of a cloud.
+// apssFit holds the normals of the rows of a cloud.
 type apssFit struct {
 	cloud   *core.Cloud
 	K       int
@@ -144,7 +143,7 @@ func (f *apssFit) Worker(context.Context) (core.Worker, error) {
 		bend: chart.NewRegression(p, 1), t: vec()[:D-1], psi: make([]float64, p), coefficients: make([]float64, p)}, nil
 }
 
-// apssWorker fits spheres u0 + linear'v + square |v|^2 = 0 in coordinates v from a place.
+// apssWorker fits spheres u0 + linear'v + square |v|^2 = 0 in coordinates v relative to a point.
 type apssWorker struct {
 	*apssFit
 	neighbors  core.Neighborhood
@@ -158,7 +157,7 @@ type apssWorker struct {
 	base, used []float64 // K
 	far, offs  []float64 // K
 
-	bend         *chart.Regression // of what is left on the quadratics over the tangent
+	bend         *chart.Regression // of distances on quadratics in tangent coordinates
 	t            []float64         // D-1
 	psi          []float64         // p
 	coefficients []float64         // p
@@ -166,7 +165,8 @@ type apssWorker struct {
 	cut float64
 }
 
-// Place fits spheres at the places where they take the centre.
+// Place alternates between fitting a sphere around a point and projecting the centre on it; the projection is the
+// next point.
 func (w *apssWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	copy(w.place, h.Centre)
 	for range 15 {
@@ -187,14 +187,14 @@ func (w *apssWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	return nil
 }
 
-// shift takes the sphere to coordinates from next, which becomes the place.
+// shift rewrites the sphere in coordinates relative to next, the next point.
 func (w *apssWorker) shift() {
 	floats.SubTo(w.diff, w.next, w.place)
 	w.u0 += dense.Dot(w.linear, w.diff) + w.square*dense.Dot(w.diff, w.diff)
 	floats.AddScaled(w.linear, 2*w.square, w.diff)
 }
 
-// fit fits the sphere to the neighbours of the place, and again with weights of Tukey.
+// fit fits the sphere to the neighbours of the point, and updates Tukey weights between fits.
 func (w *apssWorker) fit() bool {
 	h := &w.neighbors
 	if !(h.Next > 0) {
@@ -221,7 +221,8 @@ func (w *apssWorker) fit() bool {
 	}
 }
 
-// chooseSide finds the direction that most normals agree with but for their side.
+// chooseSide computes the main direction of the normals up to sign, the leading eigenvector of their second
+// moments.
 func (w *apssWorker) chooseSide() bool {
 	clear(w.eigen.A)
 	for k, i := range w.neighbors.Index {
@@ -237,8 +238,8 @@ func (w *apssWorker) chooseSide() bool {
 	return true
 }
 
-// solve computes the sphere of the weights used: its curvature from how normals turn
-// with places, then its direction and distance.
+// solve computes the sphere for the current weights: its curvature from the change of the normals with position,
+// then its linear and constant terms.
 func (w *apssWorker) solve() bool {
 	D := w.cloud.D
 	clear(w.mean)   // of the places
@@ -283,7 +284,7 @@ func (w *apssWorker) off(x []float64) float64 {
 	return 2 * value / (slope + math.Sqrt(max(left, 0)))
 }
 
-// reweight leaves out what is far from the sphere in units of the median distance.
+// reweight computes Tukey weights from the distances to the sphere, scaled by their median.
 func (w *apssWorker) reweight() {
 	w.far, w.offs = w.far[:0], w.offs[:0]
 	for k := range w.neighbors.N() {
@@ -299,8 +300,8 @@ func (w *apssWorker) reweight() {
 	}
 }
 
-// noise is the standard deviation of the neighbours from the sphere, but for what a
-// quadratic over the tangent explains: the surface may bend otherwise than a sphere.
+// noise is the standard deviation of the distances to the sphere after a quadratic regression on the tangent
+// coordinates, since the surface need not be a sphere.
 func (w *apssWorker) noise() float64 {
 	D, p := w.cloud.D, w.bend.P
 	psi := func(k int) []float64 {
@@ -343,7 +344,7 @@ func (w *apssWorker) Project(dst, x []float64) error {
 	value := w.u0 + dense.Dot(w.linear, dst) + w.square*dense.Dot(dst, dst)
 	slope := math.Sqrt(dense.Dot(w.diff, w.diff))
 	if !(slope > 0) {
-		return core.ErrNoSurface // the middle of the sphere
+		return core.ErrNoSurface // the centre of the sphere
 	}
 	// Along the unit gradient by t: value + slope t + square t^2 = 0.
 	left := slope*slope - 4*w.square*value
