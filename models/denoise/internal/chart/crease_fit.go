@@ -6,43 +6,44 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Where two faces meet no quadratic chart is near both. Two half planes that end where they meet have as many coefficients as
-// one, and no bias on a straight crease. They are found by turns: each row goes to the half plane that it is nearer to, and each plane is that of
-// the least squares of its rows, with the weights by place that the chart has, and Tukey's loss.
+// Where two faces meet, no quadratic chart fits both. Two half planes that end at their intersection have as many coefficients as one chart, and
+// no bias on a straight crease. They are fitted by alternation: each row is assigned to the nearer half plane, and each plane is fitted to its
+// rows by least squares, with the weights of the chart and Tukey weights.
 
 const (
-	// creaseTie raises squares of distances from where half planes meet: else rounding decides for rows that are nearest to there.
+	// creaseTie raises the squared distances of rows nearest to the intersection of the half planes: otherwise rounding decides
+	// their side.
 	creaseTie = 1e-6
-	// creaseBound is the distance, in units of the noise, from which on rows are all the same when a crease is compared with a chart, and creaseSure the number of
-	// standard errors by which it has to be nearer to the rows.
+	// creaseBound is the distance, in units of the noise, at which distances are clipped to compare a crease with a chart, and creaseSure the number of standard
+	// errors by which the crease must be nearer to the rows.
 	creaseBound, creaseSure = 3.0, 2.5
-	// creaseSought is how many times as much of a foot follows the noise of its row as the moments of faces say, since rows choose sides, and charts creases.
+	// creaseSought multiplies the influence that the moments of the faces give for a row, because rows also choose sides, and charts choose creases.
 	creaseSought = 3.0
-	// creaseReach is the size of a chart in units of the noise below which it tells nothing of creases.
+	// creaseReach is the size of a chart, in units of the noise, below which no crease is sought.
 	creaseReach = 10.0
 )
 
-// creaseFit is how a crease is found, and how rows make it up.
+// creaseFit holds the buffers of the search for a crease, and its result.
 type creaseFit struct {
 	lanes  *spaceLanes
 	table  creaseTable
-	before []float64 // squares of distances from the chart
-	sum    float64   // of the squares of distances from the crease up to the bound
-	faces  [2]face   // by the rows of either side as they are now
+	before []float64 // squared distances from the chart, clipped
+	sum    float64   // of the squared distances from the crease, clipped
+	faces  [2]face   // moments of the rows now on either side
 
 	searched, found bool // among the rows at hand
 	crease          crease
 }
 
-// face are the moments of the rows of a half plane.
+// face holds the moments of the rows of a half plane.
 type face struct {
 	total   float64
 	mean    [3]float64
 	scatter [6]float64 // about the mean, over the total: xx, xy, xz, yy, yz, zz
 }
 
-// TakeCrease takes a crease for the chart that has been solved where rows are surely nearer to it, by the noise of the setting. Charts of the same rows with other
-// ridges are compared with the same crease.
+// TakeCrease replaces the solved chart by a crease if the rows are significantly nearer to the crease, given the noise of the setting, and reports whether it did.
+// Charts of the same rows with other ridges are compared with the same crease.
 func (c *Space) TakeCrease(s *Setting) bool {
 	f := &c.fit
 	if c.h < creaseReach*s.Scale || !f.begin(c, s) {
@@ -59,7 +60,7 @@ func (c *Space) TakeCrease(s *Setting) bool {
 	return true
 }
 
-// begin is false where rows are no further from the chart than noise explains.
+// begin computes the distances from the chart. It returns false if noise explains them.
 func (f *creaseFit) begin(c *Space, s *Setting) bool {
 	variance := s.Scale * s.Scale
 	f.lanes, f.before = &c.lanes, dense.Grow(f.before, c.k)
@@ -76,12 +77,12 @@ func (f *creaseFit) begin(c *Space, s *Setting) bool {
 	return rest > 1.2*variance*total
 }
 
-// search finds the crease of the least distances from several starts.
+// search returns the crease of the least sum of squared distances from several starts, refined.
 func (f *creaseFit) search(c *Space) bool {
 	axis := c.bendsAlong()
 	var best crease
 	least := math.Inf(1)
-	for _, start := range []float64{-.294, .006, .306} { // where rows are first cut in two, a little aside of the row at the origin
+	for _, start := range []float64{-.294, .006, .306} { // offsets of the first cut, none of them at the row at the origin
 		f.cutAt(&axis, start*c.h, c.h)
 		if k, ok := f.turns(&c.n, 3); ok && f.sum < least {
 			best, least = k, f.sum
@@ -96,9 +97,10 @@ func (f *creaseFit) search(c *Space) bool {
 	return ok
 }
 
-// bendsAlong is the direction along the plane in which the chart bends most.
+// bendsAlong is the direction in the plane along which the curvature of the chart is largest in magnitude.
 func (c *Space) bendsAlong() (axis [3]float64) {
-	// Half of the angle of the Hessian (2b3, b4; b4, 2b5) is that of its larger eigenvalue; of that of the larger magnitude where the trace is positive.
+	// Half of the angle of the Hessian (2b3, b4; b4, 2b5) is the direction of its larger eigenvalue, which has the larger magnitude if the trace is
+	// positive.
 	angle := .5 * math.Atan2(c.b[4], c.b[3]-c.b[5])
 	if c.b[3]+c.b[5] < 0 {
 		angle += math.Pi / 2
@@ -110,7 +112,8 @@ func (c *Space) bendsAlong() (axis [3]float64) {
 	return axis
 }
 
-// cutAt puts rows on two sides of a plane at right angles to the axis, so far from the origin: on those of two planes apart on either side of it.
+// cutAt splits the rows by the plane axis'x = from, x relative to the origin: it assigns each row to the nearer of the two parallel planes at the
+// distance apart from it.
 func (f *creaseFit) cutAt(axis *[3]float64, from, apart float64) {
 	t := f.table
 	t.normal, t.height = [2][3]float64{*axis, *axis}, [2]float64{from - apart, from + apart}
@@ -118,7 +121,8 @@ func (f *creaseFit) cutAt(axis *[3]float64, from, apart float64) {
 	f.divide(&t)
 }
 
-// divide puts rows on the nearer of two half planes.
+// divide assigns each row to the nearer half plane, and computes the moments of both sides and the sum of squared
+// distances.
 func (f *creaseFit) divide(t *creaseTable) {
 	l := f.lanes
 	l.assign(t)
@@ -130,7 +134,7 @@ func (f *creaseFit) divide(t *creaseTable) {
 	f.sum = l.totals[20]
 }
 
-// take takes the moments of rows from a point.
+// take computes the moments from the sums t of the rows relative to o.
 func (a *face) take(t []float64, o *[3]float64) {
 	a.total = t[0]
 	inverse := 1 / t[0]
@@ -139,7 +143,7 @@ func (a *face) take(t []float64, o *[3]float64) {
 	a.scatter = [6]float64{t[4]*inverse - x*x, t[5]*inverse - x*y, t[6]*inverse - x*z, t[7]*inverse - y*y, t[8]*inverse - y*z, t[9]*inverse - z*z}
 }
 
-// turns makes planes of the rows of either side and puts rows on these, by turns, until distances hardly fall.
+// turns alternates between fitting the planes and assigning the rows, until the distances hardly decrease.
 func (f *creaseFit) turns(first *[3]float64, steps int) (k crease, ok bool) {
 	k.normal = [2][3]float64{*first, *first}
 	for before := math.Inf(1); steps > 0; steps-- {
@@ -154,7 +158,8 @@ func (f *creaseFit) turns(first *[3]float64, steps int) (k crease, ok bool) {
 	return k, true
 }
 
-// planes makes the planes of the rows of either side.
+// planes fits a plane to each side and intersects the two. It returns false if a side has too few rows or the
+// planes are almost parallel.
 func (f *creaseFit) planes(k *crease) bool {
 	all := f.faces[0].total + f.faces[1].total
 	for s := range f.faces {
@@ -175,7 +180,7 @@ func (f *creaseFit) planes(k *crease) bool {
 	if !(math.Abs(k.cosine) < 0.9) { // hardly an edge
 		return false
 	}
-	// The point where the planes meet that is the nearest to the mean of all.
+	// The point of the intersection that is nearest to the mean of all rows.
 	for j := range k.at {
 		k.at[j] = (f.faces[0].total*f.faces[0].mean[j] + f.faces[1].total*f.faces[1].mean[j]) / all
 	}
@@ -186,7 +191,8 @@ func (f *creaseFit) planes(k *crease) bool {
 	return true
 }
 
-// normal improves that of a plane: by the adjugate, whose largest eigenvalue is that of the least of the scatter.
+// normal improves the normal n of the plane by power iterations with the adjugate of the scatter matrix, whose
+// leading eigenvector is the normal.
 func (a *face) normal(n *[3]float64) {
 	xx, xy, xz, yy, yz, zz := a.scatter[0], a.scatter[1], a.scatter[2], a.scatter[3], a.scatter[4], a.scatter[5]
 	m := [6]float64{yy*zz - yz*yz, xz*yz - xy*zz, xy*yz - xz*yy, xx*zz - xz*xz, xy*xz - xx*yz, xx*yy - xy*xy}
@@ -199,7 +205,7 @@ func (a *face) normal(n *[3]float64) {
 	}
 }
 
-// assign puts rows on the half plane that they are nearer to, with Tukey's weights by the distances.
+// assign assigns each row to the nearer half plane of k, and computes Tukey weights.
 func (f *creaseFit) assign(k *crease) {
 	t := &f.table
 	t.normal, t.cosine, t.sine = k.normal, k.cosine, k.sine()
@@ -209,7 +215,7 @@ func (f *creaseFit) assign(k *crease) {
 	f.divide(t)
 }
 
-// surely tells whether rows are surely nearer to the crease than to the chart.
+// surely reports whether the rows are significantly nearer to the crease than to the chart.
 func (f *creaseFit) surely() bool {
 	var sum, square float64
 	weight, squares := f.lanes.column(spaceWeight), f.lanes.column(spaceSquare)
@@ -221,7 +227,7 @@ func (f *creaseFit) surely() bool {
 	return sum > 0 && sum*sum > creaseSure*creaseSure*square
 }
 
-// influence is that of row i on the last foot, across the half plane that the row is nearer to.
+// influence is the influence of row i on the last projection, through the half plane nearer to the row.
 func (f *creaseFit) influence(c *Space, i int) float64 {
 	w := f.lanes.column(spaceCreased)[i]
 	if !(w > 0) {
@@ -237,7 +243,8 @@ func (f *creaseFit) influence(c *Space, i int) float64 {
 	return creaseSought * w / a.total * (1 + a.leverage(&c.edge.normal[side], c.footAt, row))
 }
 
-// leverage is the product of two points about the mean in units of the scatter along the plane.
+// leverage is the inner product of x and y, relative to the mean, in the metric of the inverse scatter along the
+// plane.
 func (a *face) leverage(n *[3]float64, x, y [3]float64) float64 {
 	u := perpendicular(n)
 	v := cross(*n, u)
@@ -250,13 +257,14 @@ func (a *face) leverage(n *[3]float64, x, y [3]float64) float64 {
 	return (xu*(vv*yu-uv*yv) + xv*(uu*yv-uv*yu)) / (uu*vv - uv*uv)
 }
 
-// along is the scatter in two directions.
+// along is u'Sv for the scatter matrix S.
 func (a *face) along(u, v *[3]float64) float64 {
 	s := &a.scatter
 	return u[0]*(s[0]*v[0]+s[1]*v[1]+s[2]*v[2]) + u[1]*(s[1]*v[0]+s[3]*v[1]+s[4]*v[2]) + u[2]*(s[2]*v[0]+s[4]*v[1]+s[5]*v[2])
 }
 
-// noise is the standard deviation of rows from the crease.
+// noise is the standard deviation of the distances of the rows from the crease, corrected for Tukey weights with
+// the given cut.
 func (f *creaseFit) noise(cut float64) float64 {
 	var rest, total, square float64
 	squares := f.lanes.column(spaceSquare)

@@ -2,16 +2,16 @@ package chart
 
 import "github.com/scqm/scqm/internal/dense"
 
-// Feet finds the feet of one point on many charts in space, eight at a time: by Newton's method from the place of the point, with as many steps as nearly all
-// take. Where these do not arrive, and on creases, whose first coefficient is infinite, [Chart.Foot] has to.
+// Feet projects one point on many charts in space, eight at a time, by a fixed number of Newton steps from the point. [Chart.Foot] has to project where these
+// do not converge, and on creases, whose first coefficient is infinite.
 type Feet struct {
 	groups []float64
 	n      int
-	// table has the point, 1 and 0, and the bounds on the determinant of a Hessian, the square of the last step, and that of the distance from the origin.
+	// table holds the point, 1 and 0, and bounds on the determinant of the Hessian, the squared last step, and the squared distance from the origin.
 	table [8]float64
 }
 
-// The columns of a group of eight charts: what a chart stores, its foot, and 1 where it is one.
+// The columns of a group of eight charts: the stored chart, the projection, and 1 if it was found.
 const (
 	feetStored  = 16
 	feetGood    = feetStored + 3
@@ -19,13 +19,13 @@ const (
 	groupWidth  = feetColumns * lanes
 )
 
-// Begin makes room for n charts. Lanes beyond the last have any numbers.
+// Begin allocates n charts. Lanes beyond the last chart hold arbitrary numbers.
 func (f *Feet) Begin(n int) {
 	f.n = n
 	f.groups = dense.Grow(f.groups, groupWidth*upToLanes(n)/lanes)
 }
 
-// Take takes the chart that [Space.Store] has written for the i-th.
+// Take copies the chart that [Space.Store] has written to index i.
 func (f *Feet) Take(i int, stored []float64) {
 	group, from := (*[groupWidth]float64)(f.groups[groupWidth*(i/lanes):]), (*[feetStored]float64)(stored)
 	lane := i % lanes
@@ -34,13 +34,13 @@ func (f *Feet) Take(i int, stored []float64) {
 	}
 }
 
-// Find finds the feet of x.
+// Find projects x on all charts.
 func (f *Feet) Find(x []float64) {
 	f.table = [...]float64{x[0], x[1], x[2], 1, 0, Singular, footPrecision, footReach * footReach}
 	f.run(dense.HasAVX2())
 }
 
-// run calls the kernel, or plain Go.
+// run calls the kernel, or its version in plain Go.
 func (f *Feet) run(wide bool) {
 	groups := upToLanes(f.n) / lanes
 	switch {
@@ -52,7 +52,7 @@ func (f *Feet) run(wide bool) {
 	}
 }
 
-// At is the foot on the i-th chart; it is false where that has not been found.
+// At returns the projection on the i-th chart; ok is false if Newton's method has not converged.
 func (f *Feet) At(i int) (foot [3]float64, ok bool) {
 	group, lane := (*[groupWidth]float64)(f.groups[groupWidth*(i/lanes):]), i%lanes
 	for j := range foot {
@@ -69,7 +69,7 @@ func (f *Feet) findPlain() {
 	}
 }
 
-// footInLane is the search for the foot of the point with the coordinates a, b, z on a chart with the coefficients c: where it is, and the last step.
+// footInLane is the state of Newton's method for the point (a, b, z) and the chart with coefficients c: the iterate (p, q) and the last step.
 type footInLane struct {
 	a, b, z  float64
 	c        [spaceTerms]float64
@@ -77,7 +77,7 @@ type footInLane struct {
 	byP, byQ float64
 }
 
-// findOne does what kernels do, to the last bit.
+// findOne computes what a lane of the kernel computes, to the last bit.
 func (f *Feet) findOne(group *[groupWidth]float64, lane int) {
 	var s [feetStored]float64
 	for c := range s {
@@ -116,14 +116,14 @@ func dotInSpace(a, b [3]float64) float64 {
 	return float64(a[0]*b[0]) + float64(a[1]*b[1]) + float64(a[2]*b[2])
 }
 
-// beyond is the height of the chart over the point.
+// beyond is the height of the chart above the point.
 func (l *footInLane) beyond() float64 {
 	first := l.c[1] + float64(l.p*l.c[3]) + float64(l.q*l.c[4])
 	second := l.c[2] + float64(l.q*l.c[5])
 	return l.c[0] + float64(l.p*first) + float64(l.q*second) - l.z
 }
 
-// step is one of Newton's; it is false where the Hessian is not positive definite.
+// step takes one Newton step; it returns false where the Hessian is not positive definite.
 func (l *footInLane) step() bool {
 	r, twoP, twoQ := l.beyond(), l.c[3]+l.c[3], l.c[5]+l.c[5]
 	byP := l.c[1] + float64(l.p*twoP) + float64(l.q*l.c[4])
