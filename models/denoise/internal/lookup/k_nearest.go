@@ -11,7 +11,7 @@ type Near struct {
 	Row      int
 }
 
-// before orders by distance, ties by row.
+// before orders by distance, and equal distances by row.
 func (a Near) before(b Near) bool {
 	return a.Distance < b.Distance || a.Distance == b.Distance && a.Row < b.Row
 }
@@ -26,21 +26,20 @@ func compareNear(a, b Near) int {
 	return 0
 }
 
-// kNearest keeps the k nearest of the rows offered to it: up to about twice as many in the order in
-// which they come, of which the furthest are left out when these are too many. That takes a few steps a
-// row, whatever k is.
+// kNearest keeps the k nearest of the rows offered to it. It collects about 2k rows in their order, then drops all
+// but the k nearest of them. This takes a few steps for each row, for any k.
 type kNearest struct {
 	list []Near
 	k    int
-	// limit is a squared distance beyond which no row is among the k nearest: of those seen, or as
-	// an index guesses, which then has to look whether it has found k.
+	// limit is the squared distance beyond which rows are dropped: of the k-th row so far, or guessed by an index,
+	// which then has to check that k rows were found.
 	limit float64
 
 	ordered []Near
-	first   []int32 // of buckets
+	first   []int32 // first row of each bucket
 }
 
-// spareRows is how many more than 2k rows are kept before some are left out.
+// spareRows is the number of rows beyond 2k that are collected before rows are dropped.
 const spareRows = 32
 
 func (s *kNearest) reset(k int) {
@@ -52,7 +51,7 @@ func (s *kNearest) reset(k int) {
 	s.list = s.list[:0]
 }
 
-// furthest is the squared distance of the furthest of the k nearest, 0 without one.
+// furthest is the squared distance of the k-th nearest row, of the last if there are fewer, 0 if there are none.
 func (s *kNearest) furthest() float64 {
 	s.leaveOut()
 	most := 0.0
@@ -70,7 +69,7 @@ func (s *kNearest) offer(c Near) {
 	s.makeRoom()
 }
 
-// makeRoom leaves rows out where there are too many.
+// makeRoom drops rows if there are too many.
 func (s *kNearest) makeRoom() {
 	if len(s.list) >= min(2*s.k, s.k+4096)+spareRows {
 		s.leaveOut()
@@ -78,7 +77,7 @@ func (s *kNearest) makeRoom() {
 	}
 }
 
-// leaveOut leaves the k nearest.
+// leaveOut drops all but the k nearest rows.
 func (s *kNearest) leaveOut() {
 	if len(s.list) > s.k {
 		selectNear(s.list, s.k)
@@ -124,7 +123,7 @@ func selectNear(list []Near, k int) {
 	}
 }
 
-// sorted returns the k nearest of those offered, nearest first. It stays valid until the next reset.
+// sorted returns the k nearest rows, nearest first. The result is valid until the next reset.
 func (s *kNearest) sorted() []Near {
 	n, k := len(s.list), min(s.k, len(s.list))
 	far := s.limit
@@ -142,7 +141,8 @@ func (s *kNearest) sorted() []Near {
 	return s.bucketed(per, k)
 }
 
-// bucketed sorts by buckets, per a unit of squared distance: on a surface these are about equally full.
+// bucketed returns the k nearest rows by bucket sort, with per buckets for each unit of squared distance. Rows on
+// a surface fill such buckets about equally.
 func (s *kNearest) bucketed(per float64, k int) []Near {
 	n := len(s.list)
 	s.first = slices.Grow(s.first[:0], n+1)[:n+1]
@@ -160,7 +160,7 @@ func (s *kNearest) bucketed(per float64, k int) []Near {
 		first[last] = before
 	}
 	all := int(before)
-	for last < n { // rows beyond have places too, as to leave them out is a branch that a processor guesses badly
+	for last < n { // also places the rows beyond, as skipping them takes a branch that is predicted badly
 		last++
 		before += first[last]
 		first[last] = before
