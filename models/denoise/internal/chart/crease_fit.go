@@ -11,8 +11,8 @@ import (
 // rows by least squares, with the weights of the chart and Tukey weights.
 
 const (
-	// creaseTie raises the squared distances of rows nearest to the intersection of the half planes: otherwise rounding decides
-	// their side.
+	// creaseTie raises the squared distances from the intersection of the half planes: otherwise rounding decides the side of
+	// rows nearest to it.
 	creaseTie = 1e-6
 	// creaseBound is the distance, in units of the noise, at which distances are clipped to compare a crease with a chart, and creaseSure the number of standard
 	// errors by which the crease must be nearer to the rows.
