@@ -19,53 +19,54 @@ import (
 )
 
 const (
-	// localAxes is the number of axes that a linear model of near rows works along where there are more
-	// columns, unless more are known to be no noise, up to twice as many.
+	// localAxes is the number of axes of linear models of near rows if there are more columns. If more axes are
+	// known to be signal, up to twice as many are used.
 	localAxes = 64
-	// leastLocalRows is the least number of nearest rows, mostRows the largest, and that of all rows whose directions off the plane
+	// leastLocalRows and mostRows bound the number of nearest rows; mostRows also bounds the rows whose directions off the plane
 	// are compared.
 	leastLocalRows, mostRows = 60, 1000
-	// localSample bounds the rows on which numbers of rows are compared: half of them are those about which noise is looked
-	// for, and four times as many decide what they are too few for.
+	// localSample bounds the rows on which numbers of nearest rows are compared: half as many serve to estimate the noise,
+	// and four times as many to decide what is not significant.
 	localSample = 120
-	// quiet is the part of the rows, or of the columns, with the least noise that is left out.
+	// quiet is the quantile, over rows or columns, that estimates the least noise.
 	quiet = 0.1
 )
 
-// Linear is the best model that is linear, of all rows or of those near by.
+// Linear is the best linear model, of all rows or of the nearest rows.
 type Linear struct {
 	Plane     *Plane
 	neighbors int       // 0 is all rows, by the gains of the plane
-	signal    []float64 // variances along the axes without the noise, for those of the nearest rows
+	signal    []float64 // variances along the axes without the noise, for models of the nearest rows
 	Noise     float64
 	Risk      float64 // mean squared error, estimated
-	// Overall is the risk of the model of all rows along the axes that charts are made along,
-	// off the mean squared error of leaving what is off these.
+	// Overall is the risk of the model of all rows along the axes of the charts, Off the mean squared error of
+	// dropping the other directions.
 	Overall, Off float64
-	// Bent is what no surface of dimension d comes below by, as far as rows near by tell.
+	// Bent is a lower bound of the mean squared error of charts of dimension d, estimated in neighbourhoods.
 	Bent float64
-	// empty where no axis is more than noise: there is nothing that charts could follow.
+	// empty says that no axis exceeds the noise, so that charts have nothing to fit.
 	empty bool
 }
 
-// linearSearch finds a linearModel.
+// linearSearch holds the state of findLinear.
 type linearSearch struct {
 	ctx     context.Context
 	x       rows.Data
 	threads int
 	judged  int    // rows that charts are judged on
-	wide    *Plane // with all axes that are looked at
-	// variance of the noise: that of wide, or less where the columns say so. Gains of the nearest rows are by the former, which what few
-	// rows vary by chance makes the better one.
+	wide    *Plane // with all candidate axes
+	// variance is the variance of the noise: of wide, or less if the columns show less. The gains of the nearest rows use the noise of
+	// wide, which suits few rows better.
 	variance float64
 	off      []float64
 	kept     []float64   // weights of rows, 0 for those far from the plane
-	cloud    *core.Cloud // coordinates along these
+	cloud    *core.Cloud // coordinates along the axes of wide
 	some     []int
 }
 
-// findLinear finds the linear model of distinct rows of positive weight with the least estimated risk, with p, nil
-// where it has too many axes, for that of all. It returns nil where rows are too few, or free of noise.
+// findLinear returns the linear model of least estimated risk for distinct rows of positive weight. The plane p,
+// nil if it has too many axes, is the model of all rows. findLinear returns nil if there are too few rows, or no
+// noise.
 func findLinear(ctx context.Context, x rows.Data, p *Plane, s Search, judged int) (*Linear, error) {
 	if x.N < 2*leastLocalRows {
 		return nil, nil
@@ -85,7 +86,7 @@ func findLinear(ctx context.Context, x rows.Data, p *Plane, s Search, judged int
 	return f.choose(p, s.Latent)
 }
 
-// findAxes finds the axes, and the noise.
+// findAxes computes the axes and the noise.
 func (f *linearSearch) findAxes(p *Plane) error {
 	r := localAxes
 	if p != nil {
@@ -122,7 +123,7 @@ func (f *linearSearch) findAxes(p *Plane) error {
 	return nil
 }
 
-// cloudOfAll has all rows, of positive weight, without a look for equal ones.
+// cloudOfAll returns the cloud of all rows, which have positive weights, without a search for equal rows.
 func cloudOfAll(x rows.Data) *core.Cloud {
 	c := &core.Cloud{Data: x, Used: make([]int, x.N)}
 	for i := range c.Used {
@@ -137,9 +138,8 @@ func (f *linearSearch) reserve() (*memory.Reservation, error) {
 	return core.Footprint{}.Reserve(PCA{}, f.x, n*(float64(f.x.D)+6*r+2*core.IndexWords)+float64(f.threads)*worker)
 }
 
-// quiet is the variance of the noise where there is the least of it: about one row in ten it is
-// less, of those near by, of fewer and fewer of them. What rows vary by adds to the noise anywhere,
-// most of it among rows that are far from one another.
+// quiet estimates the least variance of the noise: a low quantile of the variances in neighbourhoods, the least
+// over several sizes. The signal adds to these variances, most of all in large neighbourhoods.
 func (f *linearSearch) quiet() float64 {
 	least := math.Inf(1)
 	near := newLocalLinear(f.wide, f.cloud, 0)
@@ -194,7 +194,7 @@ func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
 
 // choose compares models on some of the rows.
 func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
-	off, overall := f.overall(p, f.judged) // those that charts are judged on: of fewer, the noise would decide
+	off, overall := f.overall(p, f.judged) // on as many rows as charts are judged on: with fewer, noise would decide
 	moved, err := f.perturb()
 	if err != nil || moved == nil {
 		return nil, err
@@ -216,11 +216,12 @@ func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
 	if m.neighbors > 0 {
 		m.signal = m.Plane.signal(f.cloud)
 	}
-	if overall != nil { // whose axes and whose estimate charts are compared with
+	if overall != nil { // charts are compared with its axes and its risk
 		m.Overall = stat.Mean(overall, nil)
 		_, alike := f.overall(p, len(f.some))
 		if !surelyLess(base, alike) {
-			// With little more noise off the axes of charts the models of all rows along these axes and along all that are looked at are about the same.
+			// If the noise off the axes of the charts is hardly larger, the models of all rows along these axes and along all candidate axes are about
+			// the same.
 			if !each && p.Noise < 1.2*m.Noise {
 				m.Risk += m.Overall - stat.Mean(base, nil)
 			}
@@ -233,11 +234,11 @@ func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
 	return m, nil
 }
 
-// chooseNear chooses the number of nearest rows, 0 for all, and returns the risk by row of all and of those. What is not
-// sure is decided on more rows.
+// chooseNear chooses the number of nearest rows, 0 for all, and returns the risk of every row with all and with the
+// chosen number. Differences that are not significant are tested again on more rows.
 func (f *linearSearch) chooseNear(m *Linear, moved *moved) (base, best []float64, err error) {
 	known := f.variance
-	f.variance = f.wide.Noise * f.wide.Noise // by which rows are shrunk: with less the risk would be for fewer rows than are best
+	f.variance = f.wide.Noise * f.wide.Noise // the noise by which rows are shrunk: less noise would favour too few rows
 	base = f.near(0, moved)
 	best = base
 	n, likeliest, least := len(f.cloud.Used), 0, stat.Mean(base, nil)
@@ -275,14 +276,15 @@ func (f *linearSearch) chooseNear(m *Linear, moved *moved) (base, best []float64
 	return base, best, f.ctx.Err()
 }
 
-// worthwhile is the part of a risk that a model of more numbers has to gain.
+// worthwhile is the relative decrease of the risk that justifies a larger model.
 const worthwhile = 0.01
 
-// surely is the number of standard errors by which risks must differ, and up to which variances are taken for one.
+// surely is the number of standard errors of a significant difference of risks, and of a difference of variances
+// that are taken as equal.
 const surely = 2
 
-// surelyLess tells whether one list of paired risks is less than another beyond chance, and
-// by more than is not worth a word.
+// surelyLess reports whether the paired risks a are less than b, significantly and by more than the fraction
+// worthwhile.
 func surelyLess(a, b []float64) bool {
 	difference := make([]float64, len(a))
 	floats.SubTo(difference, b, a)
@@ -290,8 +292,8 @@ func surelyLess(a, b []float64) bool {
 	return mean > max(surely*deviation/math.Sqrt(float64(len(a))), worthwhile*stat.Mean(b, nil))
 }
 
-// overall is the estimated risk of the model of all rows along the axes of p, by row of so many, and what leaving the
-// directions off it costs.
+// overall returns the estimated risk of the model of all rows along the axes of p, for a sample of the rows, and the
+// cost of dropping the directions off p.
 func (f *linearSearch) overall(p *Plane, rows int) (cost float64, risk []float64) {
 	if p == nil {
 		return 0, nil
@@ -299,7 +301,7 @@ func (f *linearSearch) overall(p *Plane, rows int) (cost float64, risk []float64
 	variance := f.variance
 	some := f.x.Select(f.cloud.Some(rows))
 	z, off := p.Coordinates(some, f.threads)
-	fitted := 2 * variance * float64(p.D-p.R) / effective(f.x) // of each axis, which has followed the rows
+	fitted := 2 * variance * float64(p.D-p.R) / effective(f.x) // of each axis, as it was fitted to the rows
 	risk = make([]float64, some.N)
 	for i := range risk {
 		cost += (off[i]*off[i] - float64(p.D-p.R)*variance) / float64(some.N)
@@ -313,7 +315,7 @@ func (f *linearSearch) overall(p *Plane, rows int) (cost float64, risk []float64
 	return cost - p.Bent(), risk
 }
 
-// moved are all rows moved by eps, up or down in each column, with axes of their own.
+// moved holds all rows after a perturbation of every entry by eps, up or down, with axes of their own.
 type moved struct {
 	x     rows.Data
 	plane *Plane
@@ -341,9 +343,9 @@ func (f *linearSearch) perturb() (*moved, error) {
 	return m, nil
 }
 
-// near is the estimated risk of the model of the k nearest rows, 0 for all, by row. The divergence is
-// the trace of the matrix that the row is shrunk with, and what a perturbation of all rows
-// says beyond what that matrix says of the same signs.
+// near returns the estimated risk, for each row, of the model of the k nearest rows, 0 for all. The divergence is
+// the trace of the shrinkage matrix of the row, plus the response to a perturbation of all rows that this matrix
+// does not explain.
 func (f *linearSearch) near(k int, m *moved) []float64 {
 	models := [2]*localLinear{newLocalLinear(f.wide, f.cloud, k), newLocalLinear(m.plane, m.cloud, k)}
 	workers := make([]*[2]*linearWorker, f.threads)
@@ -385,9 +387,9 @@ func (f *linearSearch) riskOf(i, k int, m *moved, workers *[2]*linearWorker) flo
 	return risk + 2*variance*(trace+moves/(m.eps*m.eps))
 }
 
-// bent is a mean squared error that charts of dimension d can hardly come below: what rows near by,
-// as few as charts are made from, are off the best plane of d + d(d+1)/2 dimensions, in which such a
-// surface bends, by more than noise.
+// bent estimates a lower bound of the mean squared error of charts of dimension d. A surface bends within d +
+// d(d+1)/2 dimensions; the bound is the mean squared distance of the nearest rows, as few as charts use, from
+// their best plane of this dimension, less the noise.
 func (f *linearSearch) bent(p *Plane, latent int) float64 {
 	if p == nil {
 		p = f.wide
@@ -420,7 +422,7 @@ func ones(n int) []float64 {
 	return v
 }
 
-// leftOf is the mean square of the k rows nearest to z off their first axes.
+// leftOf is the mean squared distance of the k rows nearest to z from the plane of their leading principal axes.
 func (w *linearWorker) leftOf(z []float64, k, axes int) float64 {
 	n := w.gather(z, k)
 	if !(n > 2) {
@@ -433,12 +435,13 @@ func (w *linearWorker) leftOf(z []float64, k, axes int) float64 {
 	return floats.Sum(w.eigen.Values[:w.plane.R-axes]) * n / (n - 1)
 }
 
-// Plain tells whether charts need not be tried, being more than twice as far from the rows, or having nothing to follow.
+// Plain reports whether charts need not be tried, because they are more than twice as far from the rows or have nothing
+// to fit.
 func (m *Linear) Plain(p *Plane) bool {
 	return m.empty || p == nil && m.Bent > m.Risk || p != nil && p.quiet > 0 || m.Bent > 2*m.Risk
 }
 
-// Why says that a linear model was taken, beside charts of a mean squared error.
+// Why returns the note that a linear model was used, with its mean squared error and the error of the charts.
 func (m *Linear) Why(latent int, least string, charts float64) string {
 	if m.empty {
 		return "auto: a linear model is better here: no principal axis is more than noise; the method pca was used"

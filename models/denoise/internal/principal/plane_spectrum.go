@@ -8,15 +8,16 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// spectralGains are the factors on the singular values y of n rows of length D with noise of variance s^2, for which
-// Stein's risk is least among those that do not rise as y falls. With a_k = y_k^2 that risk is, but for
-// what does not depend on the factors,
+// spectralGains returns the factors g_k on the singular values y_k of n rows of length D, with noise of variance
+// s^2, that minimise Stein's unbiased risk estimate without rising as y falls. With a_k = y_k^2 this risk is, up to
+// a constant,
 //
 //	sum_k a_k (g_k - h_k)^2,  h_k = 1 - s^2 ((|n - D| + 1)/a_k + 2 sum_(j != k) 1/(a_k - a_j)),
 //
-// so that they are the isotonic regression of h with the weights a, within 0 and 1. Where few values are more
-// than noise they come to those of Gavish and Donoho; where they fall without an end, as those of images do, what is below
-// the edge of noise is kept in part. Values are the mean squares along all axes, descending, n one less than the rows.
+// so that g is the isotonic regression of h with the weights a, clipped to [0, 1]. Where few values exceed the noise, the
+// factors are close to the factors of Gavish and Donoho; where the values fall slowly, as for images, values below the
+// edge of the noise are kept in part. The values are the mean squares along all axes, descending, and n is the number of
+// rows less 1.
 //
 // Sources: C. Stein, Estimation of a covariance matrix, Rietz lecture (1975); E. Candès, C. Sing-Long, J. Trzasko,
 // Unbiased risk estimates for singular value thresholding and spectral estimators, IEEE Transactions on Signal
@@ -59,8 +60,8 @@ func spectralGains(values []float64, variance, n float64, D int) []float64 {
 	return gain
 }
 
-// besideSquare is |n - D|: by how much noise is longer one way than the other, beside count singular values of those
-// that there can be. Directions in which rows do not vary at all have no noise.
+// besideSquare returns |n - D|, the difference of the two dimensions of the noise. If only count of most singular
+// values are positive, the rows do not vary in the other directions: these have no noise, and D is count.
 func besideSquare(count, most int, n float64, D int) float64 {
 	if count < most {
 		D = count
@@ -74,10 +75,10 @@ type spectrum struct {
 	values    []float64 // mean squares along the axes
 	own       []float64 // of each axis, the divergence of a row that lies along it alone
 	trace     float64   // sum of the factors
-	total, of float64   // weights of rows; their number of equal ones
+	total, of float64   // weight of the rows; effective number of rows
 }
 
-// shrinkSpectrum finds that model, or nil where rows and columns are too many.
+// shrinkSpectrum computes the spectrum, or returns nil if there are too many rows and columns.
 func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 	all := f.x
 	all.Weights = f.kept
@@ -107,12 +108,13 @@ func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 	return s, nil
 }
 
-// diverge finds the parts of the divergence: with a row moved by v along the axis l, the model moves along
-// the axes by the sum over k of the squares of what the row has of the k-th left singular vector times
+// diverge computes the parts of the divergence. The derivative of a fitted row along axis l is the sum over k of
+// the squared entry of the row in the k-th left singular vector times
 //
 //	(a_k g_k - a_l g_l)/(a_k - a_l),
 //
-// g_k in the directions that no row has, g_l in what it has of no such vector.
+// with g_k in directions in which no row varies, and g_l for the part of the row outside the left singular
+// vectors.
 func (s *spectrum) diverge() {
 	p := s.plane
 	s.own, s.trace = make([]float64, p.R), 0
@@ -131,7 +133,7 @@ func (s *spectrum) diverge() {
 	}
 }
 
-// risk is Stein's of a row of the weight w.
+// risk is Stein's unbiased risk estimate for a row of weight w.
 func (s *spectrum) risk(x []float64, w float64) float64 {
 	p := s.plane
 	z, rest := make([]float64, p.R), make([]float64, p.D)
@@ -150,7 +152,7 @@ func (s *spectrum) risk(x []float64, w float64) float64 {
 	return square - float64(p.D)*variance + 2*variance*divergence
 }
 
-// cut leaves out the axes that the model shrinks to nothing.
+// cut returns the plane without the axes whose factor is 0.
 func (s *spectrum) cut() *Plane {
 	p := *s.plane
 	p.R = max(p.shrinking(), 1)
@@ -159,8 +161,8 @@ func (s *spectrum) cut() *Plane {
 	return &p
 }
 
-// takeSpectrum takes a factor for each singular value of all rows where that is surely better than the
-// best model, of a risk by row.
+// takeSpectrum replaces the best model, whose risk for each row is best, by the spectrum if the spectrum has
+// significantly less risk.
 func (f *linearSearch) takeSpectrum(m *Linear, best []float64) (risk []float64, taken bool, err error) {
 	s, err := f.shrinkSpectrum()
 	if err != nil || s == nil {
