@@ -9,25 +9,25 @@ import (
 )
 
 const (
-	// directEigen is the order up to which all eigenvectors are computed, and
-	// exactEigen that up to which they are where others do not converge.
+	// directEigen is the order up to which all eigenvectors are computed, exactEigen the order up to which they
+	// are if the Krylov method does not converge.
 	directEigen, exactEigen = 160, 256
-	// MaxAll is the order up to which all are where all are asked for.
+	// MaxAll is the order up to which all eigenvectors are computed if all are requested.
 	MaxAll = 1024
 	// MaxExplicit is the number of columns up to which second moments are computed
 	// in less time than products with them take.
 	MaxExplicit = 400
 )
 
-// asksAll tells whether k of n eigenvectors are all that rows of some mean can have, and few enough
-// to be computed at once.
+// asksAll reports whether k of n eigenvectors are all that centred rows have, which is n-1, and n is small enough
+// for a full decomposition.
 func asksAll(n, k int) bool { return k >= n-1 && n <= MaxAll }
 
-// matrixEffort is for matrices that are held, whose products cost next to nothing.
+// matrixEffort is the effort for matrices in memory, whose products are cheap.
 var matrixEffort = effort{products: 16}
 
-// readEffort is for matrices whose products read so many numbers: the more there are, the
-// less is spent on directions of noise, among which a fit finds its own.
+// readEffort is the effort for matrices whose products read the given count of numbers: the more numbers, the less
+// effort for directions of noise, which a fit replaces by its own.
 func readEffort(numbers float64) effort {
 	if numbers <= fewNumbers {
 		return effort{products: 12, settled: 1e-5}
@@ -35,7 +35,7 @@ func readEffort(numbers float64) effort {
 	return effort{products: 8, settled: 5e-4}
 }
 
-// fewNumbers is their number up to which products take milliseconds.
+// fewNumbers is the count of numbers up to which a product takes milliseconds.
 const fewNumbers = 1 << 21
 
 // leadingEigenvectors returns the k largest eigenvalues of the positive

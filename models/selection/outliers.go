@@ -9,14 +9,13 @@ import (
 )
 
 const (
-	// normalSpread is the standard deviation of a Gaussian over the median of its
-	// distance from its centre.
+	// normalSpread is the standard deviation of a Gaussian divided by its median absolute deviation.
 	normalSpread = 1.482602218505602
 	// efficient is the threshold of Huber's loss of an entry, in standard deviations, for 95 % efficiency under
 	// Gaussian noise.
 	efficient = 1.345
-	// outlying is the least residual of an outlying entry, in standard deviations of the
-	// noise. Of Gaussian ones 6 in 100,000 are beyond.
+	// outlying is the least residual of an outlying entry, in standard deviations of the noise. Gaussian noise
+	// exceeds it with probability 6e-5.
 	outlying = 4
 	// manyOutliers is the share of outlying entries above which a robust loss is tried.
 	manyOutliers = 0.005
@@ -26,8 +25,8 @@ const (
 // binomial number in a row; corrupted rows contain most of the outlying entries. A row with more of them than
 // expected by chance in any row is clustered.
 type outliers struct {
-	share     float64 // of outlying entries among all
-	clustered float64 // of those in clustered rows among the outlying
+	share     float64 // of outlying entries among all entries
+	clustered float64 // of entries in clustered rows among the outlying entries
 }
 
 // many reports whether single entries are outlying.
@@ -75,8 +74,9 @@ func countOutliers(r []float64, D, d int) (o outliers) {
 	return o
 }
 
-// noiseSpreads estimates the standard deviations of the noise in the columns from residuals, n x D, after a fit
-// of d dimensions: from medians, at least that of all entries, as half of a column may lie on the sheet.
+// noiseSpreads estimates the standard deviation of the noise in each column by the median absolute residual, from
+// n x D residuals after a fit of d dimensions. The median of all entries is a lower bound, since half of a column
+// may lie on the sheet.
 func noiseSpreads(r []float64, D, d int) []float64 {
 	all := entrySize(r, D, d)
 	spreads, column := make([]float64, D), make([]float64, len(r)/D)
