@@ -31,9 +31,9 @@ const (
 // errOutOfTime says that the time limit has ended a fit.
 var errOutOfTime = errors.New("scqm: out of time")
 
-// chooseRidge is cross-validation: it replaces [AutoRidge] by the value of ridgeGrid with the least error at
-// hidden entries of rows that were held out, in two folds of distinct rows in random order;
-// a larger one must lower it by half a percent. No row with the last entry of a column is held out.
+// chooseRidge replaces [AutoRidge] by cross-validation: by the value of ridgeGrid with the least error at hidden
+// entries of held-out rows, in two folds of distinct rows in random order. A larger ridge must lower the error by
+// half a percent. No row with the last entry of a column is held out.
 func (r *request) chooseRidge(ctx context.Context) error {
 	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns.fitted == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	return nil
 }
 
-// keepRidge does not change the ridge.
+// keepRidge leaves the ridge unchanged, for the fits of the cross-validation.
 func keepRidge(*request, context.Context) error { return nil }
 
 // heldOutError returns the root mean squared error of hidden entries of held-out rows.

@@ -39,9 +39,9 @@ func fitScreened(ctx context.Context, t *screening, c Config, weight func() floa
 	})
 }
 
-// judge compares the fitted curvature with the evidence in the rows. Where the automatic rule applies and they
-// disagree, it refits with a strong ridge, and keeps whichever of the fits and a flat sheet predicts hidden
-// entries best; a fit that folds is not kept. weight is the total weight of the rows.
+// judge compares the fitted curvature with the evidence in the rows. If the automatic rule applies and they
+// disagree, it refits with a strong ridge. It returns the first fit, the refit or a flat sheet, whichever predicts
+// hidden entries best, but no fit that folds. weight is the total weight of the rows.
 func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
 	c.Options.Checkpoint = nil // belongs to the first fit
 	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
@@ -93,8 +93,8 @@ func (j *judgement) over() bool {
 	return j.fit.Run.Status == framework.Cancelled || j.config.Options.OutOfTime()
 }
 
-// decide keeps curvature that the rows support; otherwise it refits with a strong ridge, and with a flat sheet
-// where that predicts hidden entries at least as well.
+// decide keeps curvature that the rows support. Otherwise it refits with a strong ridge, then replaces the fit by
+// a flat sheet if that predicts hidden entries at least as well.
 func (j *judgement) decide(ctx context.Context, weight float64) error {
 	if j.told.Slope > keptSlope && j.told.P <= curvatureLevel || j.over() {
 		return nil
@@ -130,8 +130,8 @@ func (j *judgement) refit(c Config) *Fit {
 	return fit
 }
 
-// hold refits with a strong ridge, and takes that fit where the first one folds, where hidden entries are not
-// informative (telling is false), or where it predicts them better.
+// hold refits with a strong ridge. The refit replaces the first fit if that folds, if it predicts hidden entries
+// better, or if hidden entries are not informative (telling is false).
 func (j *judgement) hold(ctx context.Context, weight float64, telling bool) error {
 	c := j.config
 	c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
@@ -186,8 +186,8 @@ func (t *screening) measure(ctx context.Context, told *CurvatureMeta, m *Model) 
 	return x, nil
 }
 
-// enterCurvature records the evidence for curvature, with a warning where a sheet folds whose curvature the
-// caller has set.
+// enterCurvature records the evidence for curvature. It warns if the caller has set the curvature and the sheet
+// folds.
 func (m *Meta) enterCurvature(c *CurvatureMeta) {
 	c.Sentence = c.sentence(Config{Latent: m.Latent}.room(m.D))
 	m.Evidence = c
