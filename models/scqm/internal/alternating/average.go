@@ -52,7 +52,7 @@ type Average struct {
 	shift          []float64
 }
 
-// NewAverage returns an empty average. It takes shape and centre of the sheet; unit is the length scale h.
+// NewAverage returns an empty average for sheets of the shape of f, with moments about its centre; unit is h.
 func NewAverage(f *sheet.Sheet, unit float64) *Average {
 	k := 1 + f.Latent + forms(f)
 	work := NewMoments(f)
@@ -216,7 +216,7 @@ func (a *Average) Weight() float64 { return a.moments[1] }
 // Cost is the average of the cost at the sheets of the draws.
 func (a *Average) Cost() float64 { return a.moments[0] }
 
-// Turned returns 2d rows of tau with the averaged weighted covariance about 0; none for flat sheets, whose
+// Turned returns 2d rows of tau with the averaged weighted covariance about 0, or nil for flat sheets, whose
 // moments lack it.
 func (a *Average) Turned() []float64 {
 	d := a.f.Latent

@@ -163,8 +163,9 @@ func (pd *primalDual) addRadial(a *Hessian, w *worker, h, g []float64, weight fl
 	}
 }
 
-// derivatives writes slope and hess, or curve, of a row with residual e and dual variables g in the frame (dual
-// in the coordinates of the data), and returns the smoothed loss.
+// derivatives returns the smoothed loss of a row with residual e, and writes its gradient, slope, and the matrix
+// H: hess if the loss is radial, its diagonal curve if separable. The dual variables are g in the frame, dual in
+// the coordinates of the data.
 func (pd *primalDual) derivatives(a *Hessian, e, g, dual []float64) float64 {
 	if a.structure == rowloss.StructureRadial {
 		return pd.radial(e, g, a.o.SmoothingLength())

@@ -62,17 +62,17 @@ func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
 	return o
 }
 
-// gradientKernel projects every row of a block, then sums as an Objective of these rows does.
+// gradientKernel projects every row of a block on the sheet, then sums cost and gradients as an Objective does.
 type gradientKernel struct {
 	r          *Request
 	loss       framework.Loss
 	f          *sheet.Sheet
-	sweep      *alternating.StatelessSweep // which places rows as sweeps do; nil for losses r'Mr
-	projection *nearest.Projection         // which places them under these, with
+	sweep      *alternating.StatelessSweep // projects rows as sweeps do; nil for losses r'Mr
+	projection *nearest.Projection         // projects rows under losses r'Mr
 	diff       []float64                   // D
-	whole      *blockObjective             // of as many rows as the last block had
+	whole      *blockObjective             // for the number of rows of the last block
 	grad       framework.Point
-	projector  *nearest.Projector // nil where rows are placed by a sweep
+	projector  *nearest.Projector // nil where sweep or projection does it
 }
 
 // blockObjective is an objective for blocks with a fixed number of rows.
@@ -139,7 +139,7 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 	return k.addTau(dst, dst[at:], x, first), nil
 }
 
-// place computes tau of every row.
+// place computes the projection tau of every row.
 func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) error {
 	o, f := k.whole, k.f
 	if k.projector != nil {

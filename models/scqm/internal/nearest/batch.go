@@ -37,7 +37,7 @@ type Batch struct {
 	pulled, whole, squares []float64 // of ProjectRows
 }
 
-// Tolerance is that of a projection.
+// Tolerance is the precision of a projection.
 type Tolerance struct {
 	// Step is the length of a last Newton step, relative to tau.
 	Step float64
@@ -51,11 +51,11 @@ const Refused = -1.0
 const (
 	// batchRows bounds the rows of a batch, and batchMemory its numbers, which fit a second-level cache.
 	batchRows, batchMemory = 128, 1 << 14
-	// block is what the number of rows is rounded up to.
+	// block is the multiple to which the number of rows is rounded up.
 	block = dense.PolynomialBlock
 )
 
-// NewBatch prepares for the current sheet.
+// NewBatch allocates projections on f, to the precision of a tolerance.
 func NewBatch(f *sheet.Sheet, at Tolerance) *Batch {
 	d, s, m := f.Latent, f.S, f.M
 	vectors := 2*m + s*d + d*d + 7*d + 9
@@ -66,7 +66,7 @@ func NewBatch(f *sheet.Sheet, at Tolerance) *Batch {
 	return b
 }
 
-// NewStatelessBatch prepares for Project with the tolerance of [Projection.Find].
+// NewStatelessBatch returns a batch with the tolerance of [Projection.Find].
 func NewStatelessBatch(f *sheet.Sheet) *Batch {
 	return NewBatch(f, Tolerance{statelessStep, statelessGradient})
 }
@@ -93,9 +93,9 @@ func (b *Batch) Reload() {
 	}
 }
 
-// Improve moves tau, n x d, by so many steps at most, given pulled = Q'(x - c), m x stride, one axis after the
-// other, and whole = |x - c|^2. It writes squared residuals into u, and Refused where h is not convex at an
-// iterate, or a full step does not lower it. Squared residuals much smaller than whole lose many digits.
+// Improve takes at most the given number of steps from tau, n x d, with pulled = Q'(x - c), m x stride, one axis
+// after the other, and whole = |x - c|^2. It writes squared residuals into u, and Refused where h is not convex at
+// an iterate, or a full step does not lower it. Squared residuals much smaller than whole lose many digits.
 func (b *Batch) Improve(u, tau, pulled []float64, stride int, whole []float64, n, steps int) {
 	if b.f.S == 0 {
 		b.Project(u, tau, pulled, stride, whole, n)
@@ -196,7 +196,7 @@ func (b *Batch) resize(n int) {
 	take(1, &b.value, &b.next, &b.slope, &b.length, &b.size, &b.norms, &b.trace, &b.pivot)
 }
 
-// newton takes at most so many steps, and writes h, or Refused.
+// newton takes at most the given number of steps, and writes h, or Refused.
 func (b *Batch) newton(u []float64, steps int) {
 	for left := len(u); steps > 0 && left > 0; steps-- {
 		b.derivatives(true)
@@ -270,7 +270,7 @@ func (b *Batch) evaluate() {
 	sum(b.next, b.gap[:b.f.M*n], b.gap[:b.f.M*n])
 }
 
-// derivatives writes half of the gradient, and I + 2B, and N'N more where asked, on and below the diagonal of hess.
+// derivatives writes half of the gradient, and the lower triangle of I + 2B, plus N'N if gram is true, into hess.
 func (b *Batch) derivatives(gram bool) {
 	d, s, n := b.f.Latent, b.f.S, b.n
 	copy(b.gradient, b.gap)

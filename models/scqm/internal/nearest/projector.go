@@ -31,8 +31,8 @@ const (
 type Projector struct {
 	// Missing is how rows with missing entries are projected.
 	Missing Missing
-	// LastStep is the length, relative to tau, of a last Newton step under losses that are no
-	// functions of the norm.
+	// LastStep is the length, relative to tau, of a last Newton step under losses that are not functions of the
+	// norm.
 	LastStep float64
 
 	f          *sheet.Sheet
@@ -40,18 +40,16 @@ type Projector struct {
 	projection *Projection
 	w          *Worker
 	newton     *General
-	batch      *Batch         // in the Euclidean norm; nil where neither the loss nor its descent is in need of that
-	squares    []float64      // of the rows last projected by it
+	batch      *Batch         // in the Euclidean norm; nil where neither the loss nor its descent needs it
+	squares    []float64      // of the rows last projected by batch
 	absolute   *leastAbsolute // nil where the loss is another
-	// WarmStarts are points to go on from where the nearest is not found exactly; nil
-	// stands for none.
+	// WarmStarts are further starts where the nearest point is not found exactly; nil for none.
 	WarmStarts *WarmStarts
 	observed   *observedProjection // made at first use
 	partial    *Projector          // for rows with missing entries; made at first use
 }
 
-// Missing says how rows with missing entries are projected: under a loss that ignores these
-// and with a prior.
+// Missing has the loss and the prior for rows with missing entries. The loss ignores these entries.
 type Missing struct {
 	Loss  framework.Loss
 	Prior Prior

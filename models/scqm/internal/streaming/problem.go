@@ -29,7 +29,7 @@ type Engine interface {
 //
 //	F(c, Q, Theta) = sum_i w_i min_tau loss(f(tau) - x_i) + Lambda sum_k |A_k|_F^2
 //
-// is that for fixed tau_i, a sum over the rows, as the moments of a sweep are. The rows are only accessed by
+// is the gradient for fixed tau_i, a sum over the rows, like the moments of a sweep. The rows are only accessed by
 // requests.
 type Problem struct {
 	ctx    context.Context
@@ -62,7 +62,7 @@ type Problem struct {
 type found struct {
 	hash   [32]byte // of the request for the gradient
 	first  *blocks.FirstOrder
-	second *blocks.SecondOrder // nil where that was not asked for
+	second *blocks.SecondOrder // nil where it was not requested
 }
 
 // sampleRows bounds the number of rows in a sample of tau.
@@ -163,14 +163,14 @@ func (p *Problem) firstOrder(x framework.Point) (*blocks.FirstOrder, error) {
 	return k.first, err
 }
 
-// find returns the gradient at a point, with second derivatives where asked for.
+// find returns the gradient at a point, with second derivatives if second is true.
 func (p *Problem) find(x framework.Point, second bool) (found, error) {
 	kind := blocks.Gradient
 	if p.placed {
 		kind = blocks.Projected
 	}
 	r := p.request(kind, x)
-	r.Chosen = p.sample // which tells requests apart
+	r.Chosen = p.sample // part of the hash
 	hash, err := r.Hash()
 	if err != nil {
 		return found{}, err
@@ -205,7 +205,7 @@ func (p *Problem) Penalty(grad framework.Point, theta []float64) float64 {
 	return p.PenaltyOf(p.shape, slope, theta)
 }
 
-// rounded is the current loss.
+// rounded is the loss smoothed at the current length.
 func (p *Problem) rounded() framework.Loss {
 	if s, ok := p.loss.(framework.Smoother); ok && p.eps > 0 {
 		return s.Smooth(p.eps)
@@ -213,9 +213,8 @@ func (p *Problem) rounded() framework.Loss {
 	return p.loss
 }
 
-// OuterBlocks lists all blocks where the loss can be swept, except for norms with rows near their kink: there
-// sweeps take several times as many reads as Newton's method, and stall before the minimum. With draws
-// these are swept too.
+// OuterBlocks lists all blocks if the loss has sweeps. Norms with rows near their kink are swept only with draws:
+// otherwise Newton's method needs several times fewer reads, and sweeps stall before the minimum.
 func (p *Problem) OuterBlocks() []int {
 	shape, fits := p.ArrowheadShape()
 	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)
