@@ -17,7 +17,7 @@ import (
 // of smooth functions c: equal bounds are an equality, an infinite one is none.
 type Problem interface {
 	framework.Problem
-	// Bounds returns those of the constraints. They do not change.
+	// Bounds returns the bounds of the constraints, which do not change.
 	Bounds() (lower, upper []float64)
 	// Constraints writes c(x) into c.
 	Constraints(c []float64, x framework.Point) error
@@ -27,9 +27,8 @@ type Problem interface {
 	AddTransposedProduct(grad, x framework.Point, w []float64) error
 }
 
-// Box is a problem whose unknowns have bounds, Lower <= x <= Upper, besides the
-// constraints that the problem inside may have as a [Problem]. Those of the unknowns
-// come first, block by block.
+// Box is a problem whose unknowns have bounds, Lower <= x <= Upper, besides the constraints that the inner problem
+// may have as a [Problem]. The bounds of the unknowns come first, block by block.
 type Box struct {
 	framework.Problem
 	// Lower and Upper have the shape of a point, with entries that may be infinite; a
@@ -37,7 +36,7 @@ type Box struct {
 	Lower, Upper framework.Point
 }
 
-// each goes through the entries that are bounded.
+// each calls do for every entry with a bound, and returns the number of these entries.
 func (b Box) each(do func(i, block, entry int, lower, upper float64)) int {
 	bound := func(p framework.Point, k, j int, none float64) float64 {
 		if k < len(p) && p[k] != nil {
@@ -59,7 +58,7 @@ func (b Box) each(do func(i, block, entry int, lower, upper float64)) int {
 	return i
 }
 
-// Bounds returns those of the unknowns, then those of the problem inside.
+// Bounds returns the bounds of the unknowns, then the bounds of the inner problem.
 func (b Box) Bounds() (lower, upper []float64) {
 	b.each(func(_, _, _ int, l, u float64) { lower, upper = append(lower, l), append(upper, u) })
 	if p, ok := framework.As[Problem](b.Problem); ok {
@@ -69,8 +68,7 @@ func (b Box) Bounds() (lower, upper []float64) {
 	return lower, upper
 }
 
-// Constraints writes the unknowns that have bounds, then the constraints of the problem
-// inside.
+// Constraints writes the unknowns with bounds, then the constraints of the inner problem.
 func (b Box) Constraints(c []float64, x framework.Point) error {
 	n := b.each(func(i, block, entry int, _, _ float64) { c[i] = x[block][entry] })
 	if p, ok := framework.As[Problem](b.Problem); ok {
@@ -96,9 +94,8 @@ func (b Box) AddTransposedProduct(grad, x framework.Point, w []float64) error {
 //
 //	f(x) + sum_i r_i/2 (s_i - P(s_i))^2,  s_i = c_i(x) + y_i/r_i,  r_i = r / u_i^2,
 //
-// with the projection P on the bounds, multipliers y, a penalty r and the units u of the
-// constraints. It is a problem without constraints, whose gradient is that of f + c'z for z_i =
-// r_i (s_i - P(s_i)).
+// with the projection P on the bounds, multipliers y, a penalty r and the units u of the constraints. It is a
+// problem without constraints. Its gradient is the gradient of f + c'z, with z_i = r_i (s_i - P(s_i)) held fixed.
 type Lagrangian struct {
 	Problem
 	// Multipliers are y, Units are u > 0, and Penalty is r > 0.
@@ -146,7 +143,7 @@ func (l *Lagrangian) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost + term, nil
 }
 
-// weigh writes z into weights and returns what the constraints add to the cost.
+// weigh writes the multipliers z of x into weights, and returns the terms that the constraints add to the cost.
 func (l *Lagrangian) weigh(x framework.Point) (float64, error) {
 	if err := l.Constraints(l.c, x); err != nil {
 		return 0, fmt.Errorf("constraints: %w", err)
@@ -155,7 +152,7 @@ func (l *Lagrangian) weigh(x framework.Point) (float64, error) {
 	for i, c := range l.c {
 		r := l.penalty(i)
 		s := c + l.Multipliers[i]/r
-		// What is within the bounds has no weight; NaN stays NaN.
+		// An inactive constraint has the weight 0; NaN stays NaN.
 		off := s - math.Max(l.lower[i], math.Min(l.upper[i], s))
 		l.weights[i] = r * off
 		sum += l.weights[i] * off / 2

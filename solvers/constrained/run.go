@@ -20,9 +20,9 @@ type run struct {
 	x       framework.Point
 	outer   int     // minimisations
 	sharp   float64 // tolerance of the next one
-	left    float64 // how far constraints and multipliers are from their conditions
-	before  float64 // the same after the minimisation before
-	far     float64 // violations of this size are no way to a solution
+	left    float64 // residual of the conditions on constraints and multipliers
+	before  float64 // left after the previous minimisation
+	far     float64 // violation above which the penalty is too small
 	least   float64 // the first penalty
 	total   framework.Counts
 	steps   int
@@ -46,8 +46,8 @@ func (b balanced) Init(e *framework.Evaluator, x framework.Point) (framework.Sta
 	return b.Solver.Init(e, x)
 }
 
-// balance chooses the units of the constraints, the penalty for which violations of the size of
-// the point have ten times the gradient of the cost, and the first tolerance.
+// balance chooses the units of the constraints, the first tolerance, and the penalty at which violations of the
+// size of the point have ten times the gradient of the cost.
 func (r *run) balance(x framework.Point) error {
 	size := math.Max(1, x.Norm())
 	if err := r.measure(x, size); err != nil {
@@ -65,8 +65,8 @@ func (r *run) balance(x framework.Point) error {
 	return nil
 }
 
-// measure sets the units to the slopes of the constraints, as powers of ten: by what they change by
-// along steps in some directions, long enough to see what is flat at x only.
+// measure sets the unit of each constraint to the norm of its gradient, rounded to a power of ten. It estimates
+// the norm by differences along random steps, long enough to also measure constraints that are flat only at x.
 func (r *run) measure(x framework.Point, size float64) error {
 	blocks := framework.Product(r.l.Blocks())
 	y, rng := framework.NewPoint(blocks), rand.New(rand.NewPCG(1, 2))
@@ -113,8 +113,8 @@ func direction(blocks framework.Product, x framework.Point, rng *rand.Rand) fram
 	return v
 }
 
-// slope is the norm of the gradient of the cost, and of what it changes by along a step of the
-// given size in some direction: a start may be the minimum without constraints.
+// slope is the norm of the gradient of the cost, plus the norm of its change along a random step of the given
+// size: a start may be the minimum without constraints.
 func (r *run) slope(x framework.Point, size float64) (float64, error) {
 	blocks := framework.Product(r.l.Blocks())
 	g, h := framework.NewPoint(blocks), framework.NewPoint(blocks)
@@ -202,8 +202,8 @@ func (r *run) spent() bool {
 		r.o.MaxEvaluations > 0 && r.total.Evaluations+r.total.Hessians >= r.o.MaxEvaluations
 }
 
-// weigh finds the multipliers at x, in the weights of the Lagrangian, and how far they and the
-// constraints are from their conditions: with z = r (s - P(s)), (z - y)/r = c - P(s), in the unit of each constraint.
+// weigh computes the multipliers at x, in the weights of the Lagrangian, and left, the residual of the conditions:
+// with z = r (s - P(s)), (z - y)/r = c - P(s), in the unit of each constraint.
 func (r *run) weigh(x framework.Point) error {
 	_, err := r.l.weigh(x)
 	r.left = 0
@@ -218,8 +218,8 @@ func (r *run) within(stationarity []float64) bool {
 	return r.left <= r.o.Feasibility && len(stationarity) > 0 && floats.Max(stationarity) <= r.o.Tolerance
 }
 
-// advance goes on from the end of a minimisation with its multipliers, and with a larger
-// penalty or a sharper tolerance.
+// advance prepares the next minimisation: it starts from the last, with its multipliers, and with a larger penalty
+// or a sharper tolerance.
 func (r *run) advance(res *framework.Result) {
 	r.x = res.Point
 	copy(r.l.Multipliers, r.l.weights)
@@ -230,7 +230,7 @@ func (r *run) advance(res *framework.Result) {
 	r.before = r.left
 }
 
-// finish makes the result, with everything computed anew at the point that is returned.
+// finish returns the result. It computes everything anew at the returned point.
 func (r *run) finish(inner *framework.Result, s framework.Status, failure error) (*Result, error) {
 	if inner == nil {
 		return nil, failure

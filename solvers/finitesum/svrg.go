@@ -11,27 +11,27 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Problem is the capability that [SVRG] asks for: a problem whose cost is a sum of terms.
+// Problem is the capability that [SVRG] requires: a problem whose cost is a sum of terms.
 type Problem interface {
 	framework.Problem
 	// Terms is the number of terms.
 	Terms() int
-	// TermsGradient writes the Euclidean gradient of the sum of some terms at x into every
-	// grad[k], all of which are given. A term may be listed more than once.
+	// TermsGradient writes the Euclidean gradient of the sum of some terms at x into every grad[k], none of which
+	// is nil. A term may be listed more than once.
 	TermsGradient(grad, x framework.Point, terms []int) error
 }
 
 // SVRG is the stochastic gradient method with variance reduction, on any manifolds. An iteration
-// begins at x with the whole gradient g there, and does steps
+// starts at x with the full gradient g, and takes the m steps
 //
 //	y+ = R(y, -t (1 - k/m) v),  v = g_B(y) - T(g_B(x) - g),  k = 0, ..., m - 1,
 //
-// with the gradients g_B of a batch B of terms drawn at random, as estimates of the whole one,
-// the transport T from x to y and the retraction R. The m steps draw half as many terms as there
-// are, which with the whole gradient is two reads of the data, and the iteration ends at the last
-// y if the cost is lower there; else it begins again at x with a quarter of the step t. That is
-// 1/L at first, for the largest curvature L of some batches by power iterations; going to 0, it
-// leaves no noise at the end.
+// where g_B is the gradient of a batch B of random terms, scaled to estimate the full gradient, T
+// is the transport from x to y, and R is the retraction. The m steps draw half as many terms as
+// there are; with the full gradient, this makes two reads of the data. The iteration ends at the
+// last y if the cost is lower there; otherwise it starts again at x with t/4. The first t is 1/L,
+// where power iterations find the largest curvature L of some batches. The steps shrink to 0 so
+// that the last y is free of noise.
 //
 // Sources: R. Johnson, T. Zhang, Accelerating stochastic gradient descent using predictive
 // variance reduction, NIPS 26 (2013); H. Sato, H. Kasai, B. Mishra, Riemannian stochastic
@@ -40,9 +40,9 @@ type Problem interface {
 //
 // The zero value is ready to use.
 type SVRG struct {
-	// Batch is the number of terms of a batch; 0 stands for an eighth of the root of all.
+	// Batch is the number of terms of a batch; 0 stands for sqrt(Terms())/8.
 	Batch int
-	// Seed is that of the draws.
+	// Seed seeds the draws.
 	Seed uint64
 }
 
@@ -51,9 +51,9 @@ const (
 	trials, power = 4, 6
 	// shorter multiplies the step, in units of 1/L, after an iteration that failed, down to least.
 	shorter, least = 0.25, 1e-6
-	// rounding is the relative difference of costs that says nothing.
+	// rounding is the relative difference up to which costs count as equal.
 	rounding = 1e-12
-	// difference is the relative step of differences of gradients.
+	// difference is the relative step for differences of gradients.
 	difference = 0x1p-20
 )
 
@@ -77,7 +77,7 @@ type State struct {
 	Cost float64
 	// Grad is the Riemannian gradient at X.
 	Grad framework.Point
-	// Caution is the step in units of 1/L, Draws counts the iterations that were tried.
+	// Caution is the step t in units of 1/L, Draws the number of iterations that were tried.
 	Caution float64
 	Draws   uint64
 
@@ -106,17 +106,17 @@ func (a SVRG) Init(e *framework.Evaluator, x framework.Point) (framework.State, 
 	return s, nil
 }
 
-// run is what an iteration works with.
+// run is an iteration under way.
 type run struct {
 	*State
 	e      *framework.Evaluator
 	p      Problem
 	blocks framework.Product
 	rng    *rand.Rand
-	scale  float64 // all terms by those of a batch
+	scale  float64 // number of terms over the size of a batch
 }
 
-// Step does iterations until one lowers the cost.
+// Step tries iterations until one lowers the cost.
 func (a SVRG) Step(e *framework.Evaluator, state framework.State) error {
 	r := &run{State: state.(*State), e: e, blocks: e.Blocks()}
 	r.p, _ = framework.As[Problem](e.Problem())
@@ -148,7 +148,7 @@ func (a SVRG) Step(e *framework.Evaluator, state framework.State) error {
 	return framework.ErrNoProgress
 }
 
-// epoch does the steps of one iteration and reports whether the cost is lower at their end.
+// epoch takes the steps of one iteration and reports whether the cost is lower at the end.
 func (r *run) epoch() (bool, error) {
 	curvature, err := r.curvature()
 	if err != nil || !(curvature > 0) {
@@ -200,7 +200,7 @@ func (r *run) draw() {
 	}
 }
 
-// batch writes the Riemannian gradient at x that the batch estimates into dst.
+// batch writes the Riemannian gradient at x, estimated by the batch, into dst.
 func (r *run) batch(dst, x framework.Point) error {
 	err := r.e.Charge(1/r.scale, func() error { return r.p.TermsGradient(dst, x, r.terms) })
 	if err != nil {
@@ -214,7 +214,7 @@ func (r *run) batch(dst, x framework.Point) error {
 	return nil
 }
 
-// direction writes v at y.
+// direction writes the direction v at y.
 func (r *run) direction() error {
 	if err := errors.Join(r.batch(r.v, r.y), r.batch(r.at, r.X)); err != nil {
 		return err
@@ -225,8 +225,8 @@ func (r *run) direction() error {
 	return nil
 }
 
-// curvature is the largest norm of the Hessians of some batches at X, by power iterations with
-// differences of gradients.
+// curvature is the largest norm of the Hessians of some batches at X, by power iterations with differences of
+// gradients.
 func (r *run) curvature() (float64, error) {
 	var largest float64
 	for range trials {
