@@ -15,11 +15,10 @@ import (
 //	y+ = T(y_k) + (t_k - 1)/t_{k+1} (T(y_k) - T(y_{k-1})),
 //	t_1 = 1,  t_{k+1} = (1 + sqrt(1 + 4 t_k^2)) / 2;
 //
-// when the cost falls slowly, phase 2 is Anderson acceleration with the last images,
-// see [Mixture]. Blocks are retracted to their manifolds. A point whose cost is
-// higher than before is rejected in favour of T(y_k), so that the cost never increases.
-// In phase 1 that restarts the extrapolation; in phase 2 it returns to phase
-// 1, until the cost falls ten times more slowly than at the last change.
+// when the cost falls slowly, phase 2 is Anderson acceleration with the last images, see [Mixture]. Blocks are
+// retracted to their manifolds. A point whose cost is higher than before is rejected in favour of T(y_k), so that
+// the cost never increases. A rejection in phase 1 restarts the extrapolation; in phase 2 it returns to phase 1,
+// until the cost falls ten times more slowly than at the last change.
 //
 // On a latent.BlockMinimizer it minimises over every group of blocks in
 // turn, and takes a gradient step with Armijo backtracking, as [RGD] does, in
@@ -40,7 +39,7 @@ type Alternating struct {
 	// it is not exceeded in four sweeps in a row; 0 stands for 1e-4, a
 	// negative number begins with phase 2.
 	SlowDecrease float64
-	// Plain does without acceleration.
+	// Plain disables acceleration.
 	Plain bool
 }
 
@@ -72,10 +71,10 @@ type AlternatingState struct {
 	X    framework.Point
 	Cost float64
 
-	// Image holds T(y) for the outer blocks y of X, its other entries are
-	// empty. It and the fields up to History serve problems that sweep.
+	// Image holds the image T(y) of the outer blocks y of X; its inner blocks are empty. The fields up to History
+	// are for problems with sweeps.
 	Image framework.Point
-	// Last holds T of the outer blocks before; empty where there were none.
+	// Last is the Image before; empty if there is none.
 	Last framework.Point
 	// Momentum is t_k; 0 stands for 1.
 	Momentum float64
@@ -88,12 +87,11 @@ type AlternatingState struct {
 	// History is the memory of Anderson acceleration.
 	History Mixture
 
-	// Steps holds the first trial steps of the gradient searches in blocks
-	// that no group contains, as in [RGDState].
+	// Steps holds the first trial steps of the gradient searches in blocks that are in no group, as in [RGDState].
 	Steps [][]float64
 
 	next    framework.Point // written by the sweep under way
-	trial   framework.Point // where it starts from
+	trial   framework.Point // the start of the sweep
 	descent *RGDState
 }
 

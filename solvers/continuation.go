@@ -15,14 +15,12 @@ import (
 //
 //	eps_k = eps_0 * Factor^k,  eps_0 the smoothing scale of the problem,
 //
-// warm-started at the end of the previous step, until eps_k <= Last * eps_0. The scale is
-// rounded down to a power of two, so that runs on similar problems have their
-// smoothed costs in common. A step ends
-// when the relative decrease of the smoothed cost is at most a tolerance in each of
-// two iterations; the tolerance falls geometrically from FirstTolerance to
-// LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after four
-// steps, unless Inner is [Newton], at their last length: it follows minima of
-// smoothed costs better from near them than from near a kink.
+// warm-started at the end of the previous step, until eps_k <= Last * eps_0. The scale is rounded down to a power
+// of two, so that runs on similar problems have their smoothed costs in common. A step ends when the relative
+// decrease of the smoothed cost is at most a tolerance in each of two iterations; the tolerance falls
+// geometrically from FirstTolerance to LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after
+// four steps, unless Inner is [Newton], at the last smoothing length of these: it follows the minima of smoothed
+// costs better from a start near them than from a start near a kink.
 //
 // The iterate of the state is the best point by the cost itself, which is
 // computed at the end of every step and every ten iterations. Where the
@@ -30,7 +28,8 @@ import (
 // solver runs on the cost itself, until a residual vanishes after all, and again where
 // none vanishes at the end.
 //
-// Where a polish does not end stationary and the cost is not differentiable, a second continuation follows, once.
+// Where a polish does not end at a stationary point and the cost is not differentiable, a second continuation
+// follows, once.
 //
 // Rows are relocated ([latent.Reassigner]) before the polish.
 //
@@ -53,14 +52,13 @@ type Continuation struct {
 	// FirstTolerance and LastTolerance are the relative decreases at which the
 	// first and the last step end; 0 stands for 1e-4 and 1e-9.
 	FirstTolerance, LastTolerance float64
-	// StageIterations bounds the iterations of a step and LastIterations
-	// those of the last one; 0 stands for 80 and 300.
+	// StageIterations bounds the iterations of a step and LastIterations the iterations of the last step; 0 stands
+	// for 80 and 300.
 	StageIterations, LastIterations int
-	// Finish lets [PrimalDual] polish at the kinks, where [Newton] is the inner
-	// solver or the Newton systems are small. Where that does not end stationary,
-	// and the cost is differentiable, the inner solver or [Newton] continues on the
-	// cost itself. On a cost without kinks Newton takes over where the inner
-	// solver is slow and the systems are small, and [TrustRegion] where [LBFGS] crawls.
+	// Finish lets [PrimalDual] polish at the kinks, where [Newton] is the inner solver or the Newton systems are
+	// small. Where the polish does not end at a stationary point, and the cost is differentiable, the inner solver
+	// or [Newton] continues on the cost itself. On a cost without kinks Newton takes over where the inner solver
+	// is slow and the systems are small, and [TrustRegion] where [LBFGS] crawls.
 	Finish bool
 }
 
@@ -87,8 +85,8 @@ type ContinuationState struct {
 	// X is the best point seen and Cost its unsmoothed cost.
 	X    framework.Point
 	Cost float64
-	// Stage counts the finished steps, Iterations those of this step, Slow
-	// the latest consecutive ones with too small a decrease.
+	// Stage counts the finished steps, Iterations the iterations of this step, Slow the latest consecutive
+	// iterations with too small a decrease.
 	Stage, Iterations, Slow int
 	// Done says that the last step is over.
 	Done bool
@@ -112,11 +110,11 @@ type ContinuationState struct {
 	Region  bool
 	Watched float64
 	Watch   int
-	// Multipliers are those at the end of the first polish.
+	// Multipliers are the multipliers at the end of the first polish.
 	Multipliers []float64
 }
 
-// Equivariant reports whether the inner solver is.
+// Equivariant reports whether the inner solver is equivariant.
 func (a Continuation) Equivariant() bool {
 	e, ok := a.withDefaults().Inner.(latent.Equivariant)
 	return ok && e.Equivariant()
@@ -311,7 +309,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	defer e.Smooth(0)
 	e.Smooth(s.Eps)
 	if s.Inner == nil {
-		latent.SetMultipliers(e, nil) // those of a run before a reassignment
+		latent.SetMultipliers(e, nil) // from the run before a relocation
 		if err := a.begin(e, s, s.Eps, s.X); err != nil {
 			return err
 		}
@@ -350,7 +348,7 @@ func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationStat
 	return err
 }
 
-// touches reports whether the inner solver has reached a kink where the polish applies, and prepares the
+// touches reports whether the inner solver is at a kink where [PrimalDual] can polish, and then prepares the
 // polish.
 func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (bool, error) {
 	shape, fits := latent.ShapeOf(e)

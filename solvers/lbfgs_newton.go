@@ -20,17 +20,18 @@ const (
 	leastProducts, newtonReduction = 16, 0.2
 )
 
-// NewtonPlan compares the gain per pass of two kinds of steps of [LBFGS]: the decrease of the cost and of the
-// logarithm of the gradient norm. Far from a minimum the first is informative, as gradients of ill-conditioned
-// costs grow on good steps; near it the second.
+// NewtonPlan chooses between Newton and quasi-Newton steps of [LBFGS] by their gain per pass: the decreases of the
+// cost and of the logarithm of the gradient norm. Far from a minimum the cost is informative, as gradients of
+// ill-conditioned costs grow on good steps; near a minimum the gradient norm is.
 type NewtonPlan struct {
-	// Fall, Gain and Passes are those of the quasi-Newton steps since the last Newton step,
-	// and FallRate and Rate are their ratios before the last Newton steps.
+	// Fall and Gain are the decreases of the cost and of the logarithm of the gradient norm, and Passes the
+	// passes, of quasi-Newton steps since the last Newton step; FallRate and Rate are the decreases per pass
+	// before it.
 	Fall, Gain, Passes, FallRate, Rate float64
-	// Wait is the number of passes of quasi-Newton steps before the next Newton step,
-	// whose products with the Hessian Most bounds. It is 0 before the first step.
+	// Wait is the number of passes of quasi-Newton steps before the next Newton step, and Most bounds the Hessian
+	// products of that step. Most is 0 before the first step.
 	Wait, Most float64
-	// Last is the norm of the gradient before the last step, 0 before that.
+	// Last is the norm of the gradient before the last step, 0 at the start.
 	Last float64
 }
 
@@ -53,9 +54,9 @@ func (p *NewtonPlan) due(wait float64) bool {
 	return true
 }
 
-// learn records the gain of a step. A Newton step that gains more per pass than the quasi-Newton steps before
-// is followed by more, with twice as many products. The cost decrease of a shortened one does not count, as its
-// model was not valid.
+// learn records the gain of a step. If a Newton step gains more per pass than the quasi-Newton steps before it,
+// another one follows, with twice as many products; otherwise quasi-Newton steps do. The cost decrease of a
+// shortened Newton step does not count, as its model was not valid.
 func (p *NewtonPlan) learn(kind stepKind, shortened bool, gained progress) {
 	switch {
 	case kind == quasiNewtonStep:
@@ -139,9 +140,9 @@ func (s *LBFGSState) newtonDirection(e *framework.Evaluator) error {
 //
 //	|g| min((|g| / |g_|)^(3/2), 1/5)
 //
-// with g_ the gradient before the last step, of whatever kind, for convergence of order
-// 3/2 (the second choice of Eisenstat and Walker). It returns how the step ended: at a
-// finite radius, it goes there along negative curvature.
+// with g_ the gradient before the last step, of either kind, for convergence of order 3/2 (the second choice of
+// Eisenstat and Walker). It returns how the step ended. If radius is finite, a direction of negative curvature is
+// followed to the radius.
 func (s *LBFGSState) truncated(e *framework.Evaluator, most, radius float64, precondition func(dst, v framework.Point)) (stepEnd, error) {
 	c, blocks := &s.conjugate, e.Blocks()
 	c.allocate(blocks)

@@ -22,14 +22,11 @@ import (
 //
 // The zero value is ready to use.
 type RGD struct {
-	// InitialStep is the first trial step eta of a block or row; 0 chooses
-	// cost / |grad|^2, the step after which a linear cost would vanish, for a
-	// row and where the problem is a [framework.Certifier]. The cost of any
-	// other may have a constant: a block then begins with 1 / |grad|, a move of
-	// unit length.
+	// InitialStep is the first trial step eta of a block or row. For rows, and for a problem that is a
+	// [framework.Certifier], 0 stands for cost / |grad|^2, the step after which a linear cost would vanish. Other
+	// costs may have a constant: there 0 stands for 1 / |grad|, a move of unit length.
 	InitialStep float64
-	// Armijo is the fraction of the predicted decrease that a step must
-	// reach, in (0, 1); 0 stands for 1e-4.
+	// Armijo is the fraction of the predicted reduction that a step must reach, in (0, 1); 0 stands for 1e-4.
 	Armijo float64
 	// Shrink multiplies a rejected step, in (0, 1); 0 stands for 1/2.
 	Shrink float64
@@ -38,11 +35,10 @@ type RGD struct {
 	Grow float64
 	// MaxBacktracks bounds the trials after the first; 0 stands for 40.
 	MaxBacktracks int
-	// Restart lets every search begin at InitialStep.
+	// Restart starts every search at InitialStep.
 	Restart bool
-	// BarzilaiBorwein lets every search begin at <s,s>/<s,y>, with s the last
-	// move and y the change of the gradient along it (Barzilai and Borwein
-	// 1988; on manifolds Iannazzo and Porcelli 2018).
+	// BarzilaiBorwein starts every search at <s,s>/<s,y>, with s the last move and y the change of the gradient
+	// along it (Barzilai and Borwein 1988; on manifolds Iannazzo and Porcelli 2018).
 	BarzilaiBorwein bool
 }
 
@@ -66,16 +62,16 @@ func (RGD) Name() string { return "rgd" }
 type RGDState struct {
 	X    framework.Point
 	Cost float64
-	// Steps[k] holds the first trial step of the next search: one for block k,
-	// or one for each of its rows; 0 where there was none yet.
+	// Steps[k] holds the first trial step of the next search: one for block k, or one for each of its rows; 0
+	// before the first search.
 	Steps [][]float64
-	// LastX and LastGrad are the point and the gradient of each block before
-	// its last move, kept for Barzilai-Borwein steps; nil before that.
+	// LastX and LastGrad are the point and the gradient of each block before its last move, for Barzilai-Borwein
+	// steps; nil before the first move.
 	LastX, LastGrad framework.Point
 	// Taken[k] holds the steps of the last moves, like Steps.
 	Taken [][]float64
-	// Grad is the Riemannian gradient at X where Known; between, and where rows have
-	// independent costs, it holds the blocks moved last.
+	// Grad is the Riemannian gradient at X if Known is true; otherwise it holds the gradients of the blocks moved
+	// last.
 	Grad  framework.Point
 	Known bool
 
@@ -88,8 +84,8 @@ type RGDState struct {
 // Iterate returns the current point and its cost.
 func (s *RGDState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
 
-// Gradient returns the Riemannian gradient at the iterate; nil where a block has rows
-// of independent costs, which are evaluated one by one.
+// Gradient returns the Riemannian gradient at the iterate, or nil if a block has rows of independent costs: their
+// gradients are never computed at one point.
 func (s *RGDState) Gradient() framework.Point {
 	if !s.Known {
 		return nil
@@ -236,7 +232,7 @@ func (a RGD) moveBlock(e *framework.Evaluator, s *RGDState, k int) (bool, error)
 	return false, nil
 }
 
-// low reports whether the cost of a trial of block k satisfies Armijo's rule for the predicted decrease. Where
+// low reports whether the cost of a trial of block k satisfies Armijo's rule for the predicted reduction. Where
 // rounding dominates the difference, the slope at the trial decides: see [HagerZhang].
 func (a RGD) low(e *framework.Evaluator, b framework.Block, s *RGDState, trial framework.Point, k int, cost, predicted float64) (bool, error) {
 	if predicted > nearRounding*math.Abs(s.Cost) {
@@ -314,8 +310,8 @@ func (a RGD) firstStep(s *RGDState, b framework.Block, k, i int, cost, slope flo
 	return barzilaiBorwein(b, x, g, lastX, lastG, buf, last)
 }
 
-// barzilaiBorwein returns <s,s>/<s,y>, kept within a factor of 1000 of the
-// step before; where the curvature along s is not positive, that step.
+// barzilaiBorwein returns <s,s>/<s,y>, kept within a factor of 1000 of the last step, or the last step where the
+// curvature along s is not positive.
 func barzilaiBorwein(b framework.Block, x, g, lastX, lastG, buf []float64, last float64) float64 {
 	for i := range buf {
 		buf[i] = x[i] - lastX[i]
@@ -331,8 +327,8 @@ func barzilaiBorwein(b framework.Block, x, g, lastX, lastG, buf []float64, last 
 	return min(max(ss/sy, last/1e3), last*1e3)
 }
 
-// barzilaiBorweinInMetric is the same where differences of points mean nothing: the
-// last move was the step eta along -w, with w the last gradient transported to x, and
+// barzilaiBorweinInMetric is barzilaiBorwein for manifolds with a metric, where differences of points mean
+// nothing: the last move was the step eta along -w, with w the last gradient transported to x, and
 //
 //	<s,s>/<s,y> = eta <w,w> / (<w,w> - <w,g>).
 func barzilaiBorweinInMetric(b framework.Block, x, g, lastX, lastG, buf []float64, eta, last float64) float64 {
