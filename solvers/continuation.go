@@ -19,7 +19,7 @@ import (
 // of two, so that runs on similar problems have their smoothed costs in common. A step ends when the relative
 // decrease of the smoothed cost is at most a tolerance in each of two iterations; the tolerance falls
 // geometrically from FirstTolerance to LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after
-// four steps, unless Inner is [Newton], at the last smoothing length of these: it follows the minima of smoothed
+// four steps, unless Inner is [Newton], at the smoothing length of the fourth: it follows the minima of smoothed
 // costs better from a start near them than from a start near a kink.
 //
 // The iterate of the state is the best point by the cost itself, which is
@@ -33,7 +33,7 @@ import (
 //
 // Rows are relocated ([latent.Reassigner]) before the polish.
 //
-// Runs can be stored where those of the inner solver can.
+// Runs can be stored if runs of the inner solver can.
 //
 // The zero value is ready to use. Source: A. Beck and M. Teboulle, Smoothing and
 // first order methods, SIAM J. Optim. 22 (2012).
@@ -129,8 +129,7 @@ func (a Continuation) NewState() framework.State {
 	return &ContinuationState{}
 }
 
-// register tells package encoding/gob the types of the inner state, which is
-// behind an interface.
+// register registers the types of the inner state, which is behind an interface, with package encoding/gob.
 func (a Continuation) register() {
 	if r, ok := a.Inner.(interface{ NewState() framework.State }); ok {
 		gob.Register(r.NewState())
@@ -348,8 +347,7 @@ func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationStat
 	return err
 }
 
-// touches reports whether the inner solver is at a kink where [PrimalDual] can polish, and then prepares the
-// polish.
+// touches reports whether the inner solver is at a kink where [PrimalDual] can polish. If so, it prepares the polish.
 func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (bool, error) {
 	shape, fits := latent.ShapeOf(e)
 	if !fits || !a.Finishes(shape) {
