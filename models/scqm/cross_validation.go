@@ -135,8 +135,7 @@ func folds(x Data, order []int, count int) []fold {
 	return list
 }
 
-// onlyFold reports whether the entries of column j are all in rows of one fold, and returns
-// the first of these.
+// onlyFold reports whether the entries of column j are all in rows of one fold, and returns the first such row.
 func onlyFold(x Data, j int, order []int, count int) (row int, alone bool) {
 	first := -1
 	for at, i := range order {

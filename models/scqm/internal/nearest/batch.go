@@ -104,7 +104,7 @@ func (b *Batch) Improve(u, tau, pulled []float64, stride int, whole []float64, n
 	b.run(u, tau, pulled, stride, whole, n, steps, false)
 }
 
-// Project projects as [Projection.Find] does, and refuses rows that need more steps. The arguments are those of
+// Project projects as [Projection.Find] does, and refuses rows that need more steps. It has the arguments of
 // Improve.
 func (b *Batch) Project(u, tau, pulled []float64, stride int, whole []float64, n int) {
 	d := b.f.Latent

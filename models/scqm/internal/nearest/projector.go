@@ -80,8 +80,8 @@ func (p *Projector) Reload() {
 }
 
 // Project writes the coordinates of all rows of x into tau. Where the loss is not radial and a row has several
-// nearest points in the Euclidean norm, the loss is minimised from each of these, and the lowest minimum is
-// returned. Errors count rows from first.
+// nearest points in the Euclidean norm, it minimises the loss from each nearest point, and returns the lowest
+// minimum. Errors count rows from first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
 	if p.batch != nil {
 		p.batch.Reload()

@@ -214,7 +214,7 @@ func (p *Problem) rounded() framework.Loss {
 }
 
 // OuterBlocks lists all blocks if the loss has sweeps. Norms with rows near their kink are swept only with draws:
-// otherwise Newton's method needs several times fewer reads, and sweeps stall before the minimum.
+// without draws, Newton's method takes several times fewer reads, and sweeps stall before the minimum.
 func (p *Problem) OuterBlocks() []int {
 	shape, fits := p.ArrowheadShape()
 	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)
