@@ -102,8 +102,8 @@ func (leastSquares) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// rowWells is a sum of n functions like Rosenbrock's, one for each row in the plane, all with the minimum at (1,
-// 1).
+// rowWells is a sum of n functions like Rosenbrock's, one for each row in the plane, with
+// their minima at (1, 1).
 type rowWells struct{ n int }
 
 func (p rowWells) Blocks() []framework.Block {

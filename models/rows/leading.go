@@ -19,8 +19,8 @@ const (
 	MaxExplicit = 400
 )
 
-// asksAll reports whether k of n eigenvectors are all that centred rows have, which is n-1, and n is small enough
-// for a full decomposition.
+// asksAll reports whether k of n eigenvectors are all eigenvectors that centred rows have, n-1, and n is small
+// enough for a full decomposition.
 func asksAll(n, k int) bool { return k >= n-1 && n <= MaxAll }
 
 // matrixEffort is the effort for matrices in memory, whose products are cheap.

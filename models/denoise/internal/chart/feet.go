@@ -2,8 +2,8 @@ package chart
 
 import "github.com/scqm/scqm/internal/dense"
 
-// Feet projects one point on many charts in space, eight at a time, by a fixed number of Newton steps from the point. [Chart.Foot] has to project where these
-// do not converge, and on creases, whose first coefficient is infinite.
+// Feet projects one point on many charts in space, eight at a time, by a fixed number of Newton steps from the point. Where these do not converge, and on
+// creases, whose first coefficient is infinite, use [Chart.Foot].
 type Feet struct {
 	groups []float64
 	n      int
