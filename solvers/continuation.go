@@ -57,8 +57,8 @@ type Continuation struct {
 	StageIterations, LastIterations int
 	// Finish lets [PrimalDual] polish at the kinks, where [Newton] is the inner solver or the Newton systems are
 	// small. Where the polish does not end at a stationary point, and the cost is differentiable, the inner solver
-	// or [Newton] continues on the cost itself. On a cost without kinks Newton takes over where the inner solver
-	// is slow and the systems are small, and [TrustRegion] where [LBFGS] crawls.
+	// or [Newton] continues on the cost itself. On a cost without kinks, [Newton] takes over where the inner
+	// solver is slow and the systems are small, and [TrustRegion] where [LBFGS] is slow.
 	Finish bool
 }
 
@@ -105,8 +105,8 @@ type ContinuationState struct {
 	Plain bool
 	// Second says that Newton has replaced the inner solver.
 	Second bool
-	// Region says that [TrustRegion] has. Watched is the norm of the gradient when it was looked at last, Watch
-	// the number of iterations of [LBFGS].
+	// Region says that [TrustRegion] has replaced the inner solver. Watched is the norm of the gradient at the
+	// last check of the progress of [LBFGS], Watch counts its iterations.
 	Region  bool
 	Watched float64
 	Watch   int
