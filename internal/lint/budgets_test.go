@@ -13,29 +13,29 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 23665},
+	{"models/scqm", 23810},
 	{"models/denoise", 14600},
 	{"models/selection", 1030},
 	{"models/rows", 2200},
-	{"models/residuals", 2675},
-	{"models/mean", 1260},
+	{"models/residuals", 2685},
+	{"models/mean", 1265},
 	{"solvers", 6320},
-	{"framework", 10020},
-	{"losses", 2700},
+	{"framework", 10031},
+	{"losses", 3150},
 	{"manifolds", 4924},
-	{"internal/dense", 8140},
+	{"internal/dense", 8170},
 	{"internal/dataset", 5910},
 	{"internal/soak", 3040},
 	{"cmd", 5900},
-	{"bindings", 5850},
-	{"plugins", 5430},
-	{"python/scqm", 14310},
-	{"python/benchmarks", 4130},
-	{".", 131400},
+	{"bindings", 5910},
+	{"plugins", 5520},
+	{"python/scqm", 14425},
+	{"python/benchmarks", 4205},
+	{".", 132535},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 53300
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 53500
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
