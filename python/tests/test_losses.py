@@ -17,6 +17,7 @@ import pytest
 import scqm
 from scqm import SCQM, losses
 from scqm.datasets import make_arc
+from scqm.exceptions import InputError
 
 Array = npt.NDArray[np.float64]
 
@@ -409,5 +410,5 @@ def test_kinks_that_nobody_declares_are_found(loss: losses.Loss) -> None:
 
 def test_other_kinks_are_refused_by_name() -> None:
     X = make_arc(60, noise=0.05, random_state=3)[0]
-    with pytest.raises(scqm.InputError, match=r"framework\.Smoother .*quantile"):
+    with pytest.raises(InputError, match=r"framework\.Smoother .*quantile"):
         SCQM(1, loss=TwoMethods(losses.Quantile(0.9))).fit(X)
