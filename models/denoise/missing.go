@@ -82,15 +82,12 @@ func (d *Denoiser) describeComplete(ctx context.Context, x rows.Data, list []int
 	if err != nil {
 		return nil, err
 	}
-	for _, of := range []struct {
-		to, from []float64
-		columns  int
-	}{
-		{out.Normals, g.Normals, x.D}, {out.Principal, g.Principal, len(g.Principal) / len(list)},
-		{out.Curvature, g.Curvature, 1}, {out.Error, g.Error, 1}, {out.Score, g.Score, 1},
+	for _, of := range []struct{ to, from []float64 }{
+		{out.Normals, g.Normals}, {out.Principal, g.Principal}, {out.Curvature, g.Curvature}, {out.Error, g.Error}, {out.Score, g.Score},
 	} {
+		columns := len(of.from) / len(list) // none of normals where d < D-1
 		for k, i := range list {
-			copy(of.to[i*of.columns:], of.from[k*of.columns:(k+1)*of.columns])
+			copy(of.to[i*columns:], of.from[k*columns:(k+1)*columns])
 		}
 	}
 	return out, nil

@@ -15,7 +15,7 @@ import (
 func TestRowsWithMissingEntriesStay(t *testing.T) {
 	ctx := context.Background()
 	whole := sphereSample(3, 200, 0.05).x
-	for name, m := range map[string]Method{"mls": classic.MLS{Latent: 2}, "auto": Auto{Latent: 2}} {
+	for name, m := range map[string]Method{"mls": classic.MLS{Latent: 2}, "auto": Auto{Latent: 2}, "curves": classic.MLS{Latent: 1}} {
 		want, err := Fit(ctx, m, whole, Options{})
 		require.NoError(t, err)
 		alone, err := want.Denoise(ctx, whole, Options{Surface: true})
@@ -39,7 +39,9 @@ func TestRowsWithMissingEntriesStay(t *testing.T) {
 		}
 		g, err := d.Geometry(ctx, x, r, Orientation{}, Options{})
 		require.NoError(t, err)
-		assert.Equal(t, about.Normals, g.Normals[3:len(g.Normals)-3])
+		if name != "curves" {
+			assert.Equal(t, about.Normals, g.Normals[3:len(g.Normals)-3])
+		}
 		assert.Equal(t, about.Score, g.Score[1:x.N-1])
 		assert.Zero(t, g.Score[0])
 

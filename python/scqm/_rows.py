@@ -91,7 +91,7 @@ def plain(X: Any, name: str = "X") -> Any:
     pandas: Any = sys.modules.get("pandas")  # without which there is no pandas.NA
     if pandas is not None and isinstance(X, pandas.DataFrame):
         _say_rounded((X.iloc[:, j] for j in range(X.shape[1])), name)
-        objects = any(kind == object for kind in X.dtypes)
+        objects = any(kind.kind == "O" for kind in X.dtypes)
         return X.where(X.notna(), np.nan) if objects else X
     if isinstance(X, np.ndarray):
         _say_rounded([X], name)

@@ -55,7 +55,7 @@ def array_of(X: Any) -> da.Array:
     Missing entries of any kind are NaN in it.
     """
     if is_frame(X):
-        if any(not isinstance(k, np.dtype) or k == object for k in X.dtypes):
+        if any(not isinstance(k, np.dtype) or k.kind == "O" for k in X.dtypes):
             X = X.map_partitions(_floats, meta=_floats(X._meta))
         X = X.to_dask_array()
     if not isinstance(X, da.Array):
