@@ -26,17 +26,18 @@ func fitScreened(ctx context.Context, t *screening, c Config, weight func() floa
 	if first == nil || err != nil || t == nil {
 		return first, err
 	}
-	return t.judge(ctx, first, c, weight(), func(c Config) (*Fit, error) {
+	out, err := t.judge(ctx, first, c, weight(), func(c Config) (*Fit, error) {
 		before := *columns
 		if c.Linear {
 			*columns = curvatures{}
 		}
-		again, err := fit(c)
-		if again == nil || err != nil {
-			*columns = before
-		}
-		return again, err
+		defer func() { *columns = before }()
+		return fit(c)
 	})
+	if out != nil && out != first && out.Model.Meta.Linear {
+		*columns = curvatures{}
+	}
+	return out, err
 }
 
 // judge compares the fitted curvature with the evidence in the rows. If the automatic rule applies and they
@@ -131,7 +132,7 @@ func (j *judgement) refit(c Config) *Fit {
 }
 
 // hold refits with a strong ridge. The refit replaces the first fit if that folds, if it predicts hidden entries
-// better, or if hidden entries are not informative (telling is false).
+// better, or if hidden entries are not informative (telling is false). The flat sheet replaces it if that costs less.
 func (j *judgement) hold(ctx context.Context, weight float64, telling bool) error {
 	c := j.config
 	c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
@@ -150,6 +151,12 @@ func (j *judgement) hold(ctx context.Context, weight float64, telling bool) erro
 		return nil
 	}
 	j.error = held
+	level := c
+	level.Linear = true
+	if flat := j.refit(level); flat != nil && flat.Run.Cost < fit.Run.Cost {
+		// The curved sheet could have been this one, at no penalty.
+		return j.take(ctx, flat, level, Flat)
+	}
 	return j.take(ctx, fit, c, Held)
 }
 
