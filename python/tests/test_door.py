@@ -6,6 +6,7 @@ by the one sentence.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -369,3 +370,20 @@ def test_a_held_sheet_costs_no_more_than_a_flat_one() -> None:
     X = (X + 0.3 * rng.standard_cauchy(X.shape))[rng.permutation(80)]
     flat = SCQM(2, loss="l1", linear=True).fit(X)
     assert SCQM(2, loss="l1").fit(X).objective_ <= flat.objective_ * (1 + 1e-6)
+
+
+def test_doors_have_the_same_parameters() -> None:
+    """What fits take by many doors has one default and one place in the order."""
+    wanted = inspect.signature(SCQM).parameters
+    for door in (scqm.fit_many, scqm.large.fit_blocks, scqm.dask.SCQM):
+        own = inspect.signature(door).parameters
+        shared = [name for name in own if name in wanted]
+        assert shared == [name for name in wanted if name in shared], door
+        for name in shared:
+            same = own[name].default == wanted[name].default
+            assert same or (door, name) in DIFFERENT, (door, name)
+    assert not set(wanted) - set(inspect.signature(scqm.dask.SCQM).parameters)
+
+
+# Sums over blocks are read by one solver, and each call has a thread.
+DIFFERENT = {(scqm.large.fit_blocks, "solver"), (scqm.large.fit_blocks, "n_threads")}
