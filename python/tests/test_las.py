@@ -118,3 +118,32 @@ def test_replaced(scan: Path, tmp_path: Path) -> None:
     again = read_las(target)
     np.testing.assert_array_equal(again.las["error"], values)
     assert again.las.evlrs[0].record_data == b"more"
+
+
+def test_changed_files(scan: Path, tmp_path: Path) -> None:
+    """Changed files are refused, or read as laspy reads them (10,000 were, once)."""
+    pytest.importorskip("lazrs", reason="lazrs is optional")
+    path = tmp_path / "scan.laz"
+    read_las(scan).write(path, read_las(scan).points)
+    whole = path.read_bytes()
+    seed = int(np.random.default_rng().integers(2**32))
+    rng = np.random.default_rng(seed)
+    for _ in range(200):
+        content = bytearray(whole)
+        for _ in range(rng.integers(1, 4)):
+            at = int(rng.integers(rng.choice([len(content), min(len(content), 900)])))
+            match rng.integers(4):
+                case 0:
+                    content[at] ^= 1 << rng.integers(8)
+                case 1:
+                    del content[at : at + rng.integers(1, 30)]
+                case 2:
+                    content[at:at] = rng.bytes(rng.integers(1, 9))
+                case _:
+                    content[at] = rng.choice([0, 255])
+        path.write_bytes(content)
+        try:
+            points = read_las(path).points
+        except FileError:
+            continue
+        np.testing.assert_array_equal(points, laspy.read(path).xyz, f"seed {seed}")
