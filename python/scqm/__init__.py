@@ -110,7 +110,7 @@ _HOMES = {
     "FrechetMean": "_mean",
     "Influence": "_influence",
     "ManifoldDenoiser": "_denoiser",
-    "ManifoldImputer",
+    "ManifoldImputer": "_imputer",
     "ProjectionReport": "_influence",
     "SCQM": "_estimator",
     "Suggestion": "_suggest",

@@ -10,7 +10,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from scqm import InputError, ManifoldImputer
+from scqm import ManifoldImputer
+from scqm.exceptions import InputError
 
 Array = npt.NDArray[np.float64]
 

@@ -10,7 +10,8 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
 import scqm
-from scqm import SCQM, InputError
+from scqm import SCQM
+from scqm.exceptions import InputError
 
 Array = npt.NDArray[np.float64]
 

@@ -95,7 +95,7 @@ def test_suggest_finds_flat_sheets_and_noise() -> None:
     X = generalized_gaussian_noise((80, 6), 2.0, 0.1, random_state=2)
     none = scqm.suggest(X, max_components=2)
     assert none.n_components == none.n_curvature == 0
-    with pytest.raises(scqm.InputError, match="no model to take: no sheet"):
+    with pytest.raises(scqm.exceptions.InputError, match="no model to take: no sheet"):
         _ = none.params
     line = SCQM("auto").fit(X)
     assert line.n_components_ == 1
