@@ -10,15 +10,11 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import MissingIndicator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import (
-    _check_feature_names_in,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ._estimator import SCQM
 from ._native import Array
-from ._rows import refuse
+from ._rows import check_rows
 from ._validation import check_bool
 from .exceptions import InputError
 from .losses import LossLike
@@ -217,14 +213,13 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: npt.ArrayLike, *, reset: bool) -> Array:
         """Return rows with NaN where entries are missing."""
-        refuse(X)
         marked = not np.isnan(self.missing_values)
-        rows: Array = validate_data(
+        rows = check_rows(
             self,
             X,
             reset=reset,
-            dtype=np.float64,
-            ensure_all_finite=True if marked else "allow-nan",
+            missing=not marked,
+            empty=True,
             ensure_min_samples=2 if reset else 1,
         )
         return np.where(rows == self.missing_values, np.nan, rows) if marked else rows
