@@ -13,29 +13,29 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 23810},
-	{"models/denoise", 14600},
+	{"models/scqm", 23922},
+	{"models/denoise", 14637},
 	{"models/selection", 1030},
-	{"models/rows", 2200},
-	{"models/residuals", 2685},
-	{"models/mean", 1265},
-	{"solvers", 6320},
-	{"framework", 10031},
-	{"losses", 3150},
-	{"manifolds", 4924},
-	{"internal/dense", 8170},
-	{"internal/dataset", 5910},
-	{"internal/soak", 3040},
-	{"cmd", 5900},
-	{"bindings", 5910},
-	{"plugins", 5520},
-	{"python/scqm", 14425},
-	{"python/benchmarks", 4205},
-	{".", 132535},
+	{"models/rows", 2210},
+	{"models/residuals", 2687},
+	{"models/mean", 1271},
+	{"solvers", 6407},
+	{"framework", 10060},
+	{"losses", 3153},
+	{"manifolds", 4923},
+	{"internal/dense", 8169},
+	{"internal/dataset", 5979},
+	{"internal/soak", 3039},
+	{"cmd", 5688},
+	{"bindings", 5970},
+	{"plugins", 5517},
+	{"python/scqm", 15136},
+	{"python/benchmarks", 4208},
+	{".", 134860},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 53500
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 54280
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
