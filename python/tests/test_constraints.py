@@ -87,10 +87,16 @@ HOCK: dict[int, tuple[Any, Any, list[float], Any, Any, float]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", ["auto", "trust_region", BarzilaiBorwein()], ids=str)
+@pytest.mark.parametrize(
+    "solver",
+    ["auto", "trust_region", BarzilaiBorwein()],
+    ids=["auto", "trust_region", "own"],
+)
 @pytest.mark.parametrize("number", HOCK)
 def test_known_answers(number: int, solver: Any) -> None:
     f, g, x0, constraints, bounds, best = HOCK[number]
+    if number == 24 and solver != "auto":
+        x0 = [2, 1]  # the axis x[1] = 0, which is nearer, is stationary too
     r = scqm.optimize.minimize(
         f, x0, manifold=Euclidean(len(x0)), gradient=g, solver=solver,
         constraints=constraints, bounds=bounds,

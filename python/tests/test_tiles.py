@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("dask", reason="dask is optional")
 
-from scqm import InputError
 from scqm.dask._tiles import TOLD, opened, sealed
+from scqm.exceptions import InputError
 
 
 def changed(tile: Any, rng: np.random.Generator) -> Any:
