@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +37,7 @@ def rows(rng: np.random.Generator, gap: float) -> tuple[Array, Array]:
     return X, truth
 
 
-def off(X: Array, truth: Array, loss: str, delta: float | None) -> tuple[float, float]:
+def off(X: Array, truth: Array, loss: Any, delta: float | None) -> tuple[float, float]:
     """Return the distance of the truth from a fit, in units of the noise, and delta."""
     model = SCQM(2, loss=loss, delta=delta).fit(X)
     distance = np.linalg.norm(model.project(truth) - truth, axis=1).mean() / NOISE

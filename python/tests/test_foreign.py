@@ -21,7 +21,7 @@ NEW = {
 
 
 def denoise(program: Path, source: Path, target: Path, *flags: str) -> None:
-    arguments = ["denoise", source, "--method", "mls", "-o", target, *flags]
+    arguments: list[Any] = ["denoise", source, "--method", "mls", "-o", target, *flags]
     done = subprocess.run([program, *arguments], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

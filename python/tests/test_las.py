@@ -138,7 +138,7 @@ def test_changed_files(scan: Path, tmp_path: Path) -> None:
                 case 1:
                     del content[at : at + rng.integers(1, 30)]
                 case 2:
-                    content[at:at] = rng.bytes(rng.integers(1, 9))
+                    content[at:at] = rng.bytes(int(rng.integers(1, 9)))
                 case _:
                     content[at] = rng.choice([0, 255])
         path.write_bytes(content)

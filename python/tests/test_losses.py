@@ -363,7 +363,7 @@ def test_choose_wants_a_dimension(d: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["tukey", "cauchy", "welsch", "geman_mcclure"])
-def test_losses_that_redescend_find_their_delta(name: str, X: Array) -> None:
+def test_losses_that_redescend_find_their_delta(name: Any, X: Array) -> None:
     m = SCQM(1, loss=name).fit(X)
     assert m.loss_.name == name
     again = SCQM(1, loss=name, delta=vars(m.loss_)["delta"]).fit(X)

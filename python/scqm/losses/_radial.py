@@ -40,10 +40,11 @@ class Huber(WidthLoss):
 
 
 class Tukey(WidthLoss):
-    r"""delta^2/6 (1 - (1 - \|r\|^2/delta^2)^3) where \|r\| <= delta, else delta^2/6.
+    r"""Tukey's biweight: no weight from delta on.
 
-    Tukey's biweight, half of \|r\|^2 near 0: rows weigh the less the farther out they
-    are, and nothing from delta on. It is not convex; a fit starts at that by ``L2``.
+    delta^2/6 (1 - (1 - \|r\|^2/delta^2)^3) where \|r\| <= delta, else delta^2/6: half of
+    \|r\|^2 near 0. Rows weigh the less the farther out they are. It is not convex; a
+    fit starts at that by ``L2``.
     The width decides what counts as outlying: where rows near another sheet pull the
     fit, halve it.
 
@@ -57,7 +58,9 @@ class Tukey(WidthLoss):
 
 
 class Cauchy(WidthLoss):
-    r"""delta^2/2 log(1 + \|r\|^2/delta^2): see :class:`Tukey`; no row loses all weight.
+    r"""Cauchy's loss: see :class:`Tukey`; no row loses all weight.
+
+    delta^2/2 log(1 + \|r\|^2/delta^2).
 
     Parameters
     ----------
@@ -68,7 +71,7 @@ class Cauchy(WidthLoss):
 
 
 class Welsch(WidthLoss):
-    r"""delta^2/2 (1 - exp(-\|r\|^2/delta^2)): see :class:`Tukey`.
+    r"""Welsch's loss delta^2/2 (1 - exp(-\|r\|^2/delta^2)): see :class:`Tukey`.
 
     Parameters
     ----------
