@@ -30,11 +30,11 @@ func (p *Plugin) fail(err error) error {
 // failed returns why no calls are possible any more, or the error of an earlier
 // call that could not return it.
 func (p *Plugin) failed() error {
+	if err := p.terminal(); err != nil && p.successor(err) == nil {
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.failure != nil && p.next.Load() == nil {
-		return p.failure
-	}
 	err := p.pending
 	p.pending = nil
 	return err
@@ -42,12 +42,15 @@ func (p *Plugin) failed() error {
 
 // lastFailure is like failed, but leaves the error for the next call.
 func (p *Plugin) lastFailure() error {
+	failure := p.terminal()
+	next := p.successor(failure)
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if next := p.next.Load(); next != nil && p.pending == nil {
+	pending := p.pending
+	p.mu.Unlock()
+	if next != nil && pending == nil {
 		return next.lastFailure()
 	}
-	return cmp.Or(p.failure, p.pending)
+	return cmp.Or(failure, pending)
 }
 
 // terminal returns why no calls are possible any more.
@@ -113,7 +116,7 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 }
 
 // successor returns the plugin in the place of one that has ended, as an error says; nil where there is none. It
-// is started at the first such error, from the same file.
+// is started at the first such error, from the same file; other calls wait until it is.
 func (p *Plugin) successor(err error) *Plugin {
 	if p.again || !errors.Is(err, ErrCrashed) {
 		return nil

@@ -77,12 +77,16 @@ func fitKilling(t *testing.T, kind string, solver framework.Solver, times int) (
 	c := config(p.Loss())
 	c.Solver = solver
 	costs := []float64{}
+	kill := func(p *Plugin) {
+		p.process.End()
+		<-p.process.Ended()
+	}
 	c.Options.Observers = []func(framework.Record){func(progress framework.Record) {
 		costs = append(costs, progress.Cost)
 		if len(costs) == 3 {
-			p.process.End()
+			kill(p)
 		} else if next := p.next.Load(); len(costs) > 3 && times > 1 && next != nil {
-			next.process.End()
+			kill(next)
 		}
 	}}
 	fit, err := scqm.Learn(t.Context(), sheet(120), c)

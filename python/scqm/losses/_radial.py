@@ -42,9 +42,9 @@ class Huber(WidthLoss):
 class Tukey(WidthLoss):
     r"""Tukey's biweight: no weight from delta on.
 
-    delta^2/6 (1 - (1 - \|r\|^2/delta^2)^3) where \|r\| <= delta, else delta^2/6: half of
-    \|r\|^2 near 0. Rows weigh the less the farther out they are. It is not convex; a
-    fit starts at that by ``L2``.
+    delta^2/6 (1 - (1 - \|r\|^2/delta^2)^3) where \|r\| <= delta, else delta^2/6:
+    half of \|r\|^2 near 0. Rows weigh the less the farther out they are. It is not
+    convex; a fit starts at that by ``L2``.
     The width decides what counts as outlying: where rows near another sheet pull the
     fit, halve it.
 
