@@ -28,10 +28,10 @@ var budgets = []struct {
 	{"internal/soak", 3039},
 	{"cmd", 5688},
 	{"bindings", 5970},
-	{"plugins", 5517},
-	{"python/scqm", 15136},
-	{"python/benchmarks", 4208},
-	{".", 134860},
+	{"plugins", 5520},
+	{"python/scqm", 15139},
+	{"python/benchmarks", 4209},
+	{".", 134867},
 }
 
 const (
