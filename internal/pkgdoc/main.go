@@ -20,9 +20,9 @@ const module = "github.com/scqm/scqm"
 
 // packages are the folders with a page, in the order of a first visit.
 var packages = []string{
-	"models/scqm", "models/selection", "models/denoise", "models/denoise/classic", "models/mean", "models/residuals", "models/rows",
-	"framework", "framework/frameworktest", "framework/latent", "framework/rowloss", "manifolds", "losses",
-	"solvers", "solvers/constrained", "solvers/proximal", "solvers/finitesum", "plugins",
+	"models/scqm", "models/selection", "models/denoise", "models/denoise/classic", "models/mean", "models/residuals", "models/page", "models/rows",
+	"framework", "framework/stop", "framework/frameworktest", "framework/latent", "framework/rowloss", "manifolds", "losses",
+	"solvers", "solvers/constrained", "solvers/proximal", "solvers/finitesum", "plugins", "plugins/protocol",
 }
 
 func main() {

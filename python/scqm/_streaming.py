@@ -80,18 +80,22 @@ def fit_blocks(
         makes one of the results of adjoining parts, for engines that reduce.
     shape : tuple of int
         Number of all rows, and of columns.
-    n_components, n_curvature, p, delta, precision, linear, ridge, n_init : optional
+    n_components, n_curvature : optional
         As of :class:`SCQM` with ``solver="streaming"``; a sample of the rows decides
         what is left to them.
     loss : str, Loss or callable, default="l2"
         As of :class:`SCQM`, but for "auto". One of your own, or of a plugin, must be
         found wherever the function is called.
+    p, delta, precision : optional
+        As of :class:`SCQM`.
     solver : str, default="streaming"
         "streaming", or "auto", which is the same here.
-    max_iter, tol, random_state : optional
+    linear, ridge, n_init, max_iter, tol : optional
         As of :class:`SCQM`.
     time_limit : float, optional
         Most seconds to spend; looked at between two reads.
+    random_state : optional
+        As of :class:`SCQM`.
     n_threads : int, default=1
         Threads of each call of the function; None takes all processors.
     checkpoint : str or PathLike, optional

@@ -20,7 +20,7 @@ def estimators() -> list[SCQM]:
     """Return one for each loss and one for each solver, of curves and of surfaces."""
     return [
         *(
-            SCQM(d, loss=loss, p=1.5 if loss == "lp" else None)
+            SCQM(d, loss=loss, p={"lp": 1.5, "quantile": 0.4}.get(loss))
             for d in (1, 2)
             for loss in LOSSES
         ),

@@ -73,24 +73,32 @@ class SCQM(_estimator.SCQM):
 
     Parameters
     ----------
-    n_components, n_curvature, p, delta, precision, linear, ridge, n_init : object
+    n_components, n_curvature : object
         As of :class:`scqm.SCQM` with ``solver="streaming"``; a sample of the rows
         decides what is left to them.
     loss : str, Loss or callable, default="l2"
         As of :class:`scqm.SCQM`, but for "auto". A loss of your own goes to the
         workers by cloudpickle, which must find what it imports there; the file of a
         plugin must be in the plugin folders of every worker.
+    p, delta, precision : object
+        As of :class:`scqm.SCQM`.
     solver : str, default="auto"
         "streaming", which is what "auto" stands for here.
+    linear, ridge, n_init : object
+        As of :class:`scqm.SCQM`.
     missing : {"error"}, default="error"
         Missing entries are refused.
-    max_iter, tol, random_state, verbose : object
+    max_iter, tol : object
         As of :class:`scqm.SCQM`.
     time_limit : float, optional
         Most seconds to spend; looked at between two reads.
+    random_state : object
+        As of :class:`scqm.SCQM`.
     n_threads : int, optional
         Threads of each task; by default 1, as Dask runs a task on every thread of a
         worker.
+    verbose : object
+        As of :class:`scqm.SCQM`.
     client : distributed.Client, optional
         By default the one that there is.
     persist : bool, default=True
