@@ -1,5 +1,6 @@
 // Package stop has rules by which runs end: values for the field Stop of framework.Options,
-// which combine with Or and And. Each says as what a run ends. Begin with [Gradient].
+// which combine with Or and And. Each says as what a run ends.
+// Begin with [Gradient].
 package stop
 
 import (

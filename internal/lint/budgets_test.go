@@ -15,12 +15,12 @@ var budgets = []struct {
 }{
 	{"models/scqm", 23922},
 	{"models/denoise", 14637},
-	{"models/selection", 1030},
+	{"models/selection", 1036},
 	{"models/rows", 2210},
 	{"models/residuals", 2687},
 	{"models/mean", 1271},
 	{"solvers", 6407},
-	{"framework", 10060},
+	{"framework", 10061},
 	{"losses", 3153},
 	{"manifolds", 4923},
 	{"internal/dense", 8169},
@@ -29,13 +29,13 @@ var budgets = []struct {
 	{"cmd", 5688},
 	{"bindings", 5970},
 	{"plugins", 5520},
-	{"python/scqm", 15139},
+	{"python/scqm", 15151},
 	{"python/benchmarks", 4209},
-	{".", 134867},
+	{".", 134881},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 54280
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 54677
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
