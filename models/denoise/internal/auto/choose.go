@@ -2,6 +2,7 @@ package auto
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -29,6 +30,8 @@ const (
 	tukeyEfficient = 21.95
 	// beyondPlanes and beyondReach tell the divergence beyond influences, see [setting.divergence].
 	beyondPlanes, beyondReach = 0.15, 4.2
+	// farDifference bounds the distance of a difference of risks from the median, in median absolute deviations.
+	farDifference = 15
 	// fewCounted is the number of places below which their risks tell nothing.
 	fewCounted = 5
 )
@@ -205,7 +208,7 @@ func (c *choice) risks(r *rung) []float64 {
 	return out
 }
 
-// over is the mean risk less that of another over the places that count, and its standard error.
+// over is the mean risk less that of another over the places that count, and its standard error, by bounded differences.
 func (c *choice) over(a, b []float64) (mean, chance float64) {
 	var d []float64
 	for j, counts := range c.counted {
@@ -213,8 +216,23 @@ func (c *choice) over(a, b []float64) (mean, chance float64) {
 			d = append(d, v)
 		}
 	}
+	bound(d)
 	mean, deviation := stat.MeanStdDev(d, nil)
 	return mean, deviation / math.Sqrt(float64(len(d)))
+}
+
+// bound brings what is far from the median nearer: outliers near the surface, whose risks vary by more than all
+// others together.
+func bound(d []float64) {
+	middle := core.Median(slices.Clone(d))
+	apart := make([]float64, len(d))
+	for j, v := range d {
+		apart[j] = math.Abs(v - middle)
+	}
+	most := farDifference * core.Median(apart)
+	for j, v := range d {
+		d[j] = min(max(v, middle-most), middle+most)
+	}
 }
 
 // settled is what is known about each place with its number of rows.
