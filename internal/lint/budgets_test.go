@@ -14,7 +14,7 @@ var budgets = []struct {
 	most int
 }{
 	{"models/scqm", 23922},
-	{"models/denoise", 14637},
+	{"models/denoise", 14655},
 	{"models/selection", 1036},
 	{"models/rows", 2210},
 	{"models/residuals", 2687},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5520},
 	{"python/scqm", 15151},
 	{"python/benchmarks", 4209},
-	{".", 134881},
+	{".", 134899},
 }
 
 const (
