@@ -102,8 +102,7 @@ class DenoiseReport:
     share_error: float
 
 
-# scikit-learn has no types, which is what mypy minds.
-class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Move noisy rows onto the curved surface they scatter about.
 
     For each row the nearest of the rows fitted tell how the surface runs there,

@@ -98,8 +98,7 @@ def _takes_parts(model: SCQM) -> bool:
     return True
 
 
-# scikit-learn has no types, which is what mypy minds.
-class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Robust subspace-constrained quadratic model.
 
     Learns a curved sheet f(tau) = c + U tau + V Theta' phi(tau), where phi(tau)
@@ -443,8 +442,7 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 settings["ridge"] = params["ridge"]
         return [found.reason]
 
-    # scikit-learn has no types.
-    @available_if(_takes_parts)  # type: ignore[untyped-decorator]
+    @available_if(_takes_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no types
     def partial_fit(
         self,
         X: npt.ArrayLike,

@@ -28,8 +28,7 @@ DIMENSIONS = (1, 2, 3, 5, 8)
 TRIAL, MOST = 1e-3, 200
 
 
-# scikit-learn has no types, which is what mypy minds.
-class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Fill missing entries by their means given the other entries of their rows.
 
     A sheet is fitted to the entries that are there, of standardised columns; see

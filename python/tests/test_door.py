@@ -23,10 +23,11 @@ from scqm import SCQM, ManifoldDenoiser
 from scqm.exceptions import InputError, ScqmError
 from scqm.losses import L1, Huber, Lp
 
+# Dask is optional.
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
-import scqm.dask  # noqa: E402 - needs Dask
+on_dask = pytest.importorskip("scqm.dask")
 
 Array = npt.NDArray[Any]
 pytestmark = pytest.mark.filterwarnings(
@@ -185,19 +186,17 @@ def test_dask_says_the_same(kind: str, client: Any) -> None:
         if isinstance(given, pd.DataFrame)
         else da.from_array(given, chunks=(30, 3))
     )
-    model = scqm.dask.SCQM(1, **L2, client=client).fit(da.from_array(rows()))
+    model = on_dask.SCQM(1, **L2, client=client).fit(da.from_array(rows()))
     with pytest.raises(InputError) as error:
-        scqm.dask.SCQM(1, **L2, client=client).fit(X)
+        on_dask.SCQM(1, **L2, client=client).fit(X)
     assert SENTENCE in str(error.value)
     for call in (model.transform, model.project, model.score):
         with pytest.raises(InputError, match=r"column 1 is NaN \(missing\)"):
             call(X).compute()
     with pytest.raises(InputError) as error:
-        scqm.dask.ManifoldDenoiser(1, method="mls", client=client).fit(X)
+        on_dask.ManifoldDenoiser(1, method="mls", client=client).fit(X)
     assert str(error.value) == SENTENCE
-    leaving = scqm.dask.ManifoldDenoiser(
-        1, method="mls", missing="ignore", client=client
-    )
+    leaving = on_dask.ManifoldDenoiser(1, method="mls", missing="ignore", client=client)
     want = ManifoldDenoiser(1, method="mls", missing="ignore").fit_transform(spoilt())
     np.testing.assert_array_equal(leaving.fit_transform(X).compute(), want)
 
@@ -207,8 +206,8 @@ def test_columns_in_another_order(client: Any) -> None:
     other = frame[["b", "a", "c"]]
     lazy, lazy_other = (dd.from_pandas(f, npartitions=1) for f in (frame, other))
     model = SCQM(1, **L2).fit(frame)
-    remote = scqm.dask.SCQM(1, **L2, client=client).fit(lazy)
-    moving = scqm.dask.ManifoldDenoiser(1, method="mls", client=client).fit(lazy)
+    remote = on_dask.SCQM(1, **L2, client=client).fit(lazy)
+    moving = on_dask.ManifoldDenoiser(1, method="mls", client=client).fit(lazy)
     calls: list[Callable[[], Any]] = [
         *(lambda v=v: getattr(model, v)(other) for v in ("transform", "influence")),
         *(lambda v=v: getattr(remote, v)(lazy_other) for v in ("transform", "score")),
@@ -221,7 +220,10 @@ def test_columns_in_another_order(client: Any) -> None:
             call()
     fits = scqm.fit_many([frame, frame], 1, **L2)
     assert list(fits[1].feature_names_in_) == ["a", "b", "c"]
-    parts: Any = lambda function: [function(frame, 0)]  # noqa: E731
+
+    def parts(function: Any) -> Any:
+        return [function(frame, 0)]
+
     with pytest.raises(InputError, match="are a data frame"):
         scqm.large.fit_blocks(parts, frame.shape, 1)
 
@@ -233,13 +235,13 @@ def test_chunks_that_lie(client: Any) -> None:
         lambda part: part[:20], dtype=float, meta=np.empty((0, 0))
     )
     assert short.shape == (60, 3)
-    model = scqm.dask.SCQM(1, **L2, client=client).fit(da.from_array(X))
+    model = on_dask.SCQM(1, **L2, client=client).fit(da.from_array(X))
     calls: list[Callable[[], Any]] = [
-        lambda: scqm.dask.SCQM(1, **L2, client=client).fit(short),
+        lambda: on_dask.SCQM(1, **L2, client=client).fit(short),
         lambda: model.transform(short).compute(),
         lambda: model.project(short).compute(),
         lambda: model.score(short).compute(),
-        lambda: scqm.dask.ManifoldDenoiser(1, method="mls", client=client).fit(short),
+        lambda: on_dask.ManifoldDenoiser(1, method="mls", client=client).fit(short),
     ]
     for call in calls:
         with pytest.raises(InputError, match=r"are declared|cut inside of a block"):
@@ -317,7 +319,11 @@ def hostile(seed: int) -> Array:
     return X
 
 
-@pytest.mark.filterwarnings("ignore")
+# Fits of such tables warn of how they end and of folds; numbers and errors are judged.
+quiet = pytest.mark.filterwarnings("ignore")
+
+
+@quiet
 @pytest.mark.parametrize("seed", range(40))
 def test_hostile_tables(seed: int) -> None:
     """Nothing but finite numbers and typed errors, and no fit above the flat one."""
@@ -348,7 +354,7 @@ def test_hostile_tables(seed: int) -> None:
     assert model.objective_ <= flat.objective_ * (1 + 1e-6) + 1e-300
 
 
-@pytest.mark.filterwarnings("ignore")
+@quiet
 @pytest.mark.parametrize("loss", ["l2", "squared_l2", "l1", "huber"])
 @pytest.mark.parametrize("scale", [(1, 1, 1), (1e-4, 1e12, 1e4)])
 def test_permuted_rows_give_permuted_results(loss: Any, scale: Any) -> None:
@@ -360,7 +366,7 @@ def test_permuted_rows_give_permuted_results(loss: Any, scale: Any) -> None:
     assert off.max() < 1e-6
 
 
-@pytest.mark.filterwarnings("ignore")
+@quiet
 def test_a_held_sheet_costs_no_more_than_a_flat_one() -> None:
     """It was held by the ridge at 1.6 times the objective of the flat fit."""
     rng = np.random.default_rng(20)
@@ -375,14 +381,14 @@ def test_a_held_sheet_costs_no_more_than_a_flat_one() -> None:
 def test_doors_have_the_same_parameters() -> None:
     """What fits take by many doors has one default and one place in the order."""
     wanted = inspect.signature(SCQM).parameters
-    for door in (scqm.fit_many, scqm.large.fit_blocks, scqm.dask.SCQM):
+    for door in (scqm.fit_many, scqm.large.fit_blocks, on_dask.SCQM):
         own = inspect.signature(door).parameters
         shared = [name for name in own if name in wanted]
         assert shared == [name for name in wanted if name in shared], door
         for name in shared:
             same = own[name].default == wanted[name].default
             assert same or (door, name) in DIFFERENT, (door, name)
-    assert not set(wanted) - set(inspect.signature(scqm.dask.SCQM).parameters)
+    assert not set(wanted) - set(inspect.signature(on_dask.SCQM).parameters)
 
 
 # Sums over blocks are read by one solver, and each call has a thread.

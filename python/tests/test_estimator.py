@@ -249,9 +249,9 @@ def test_random_states(X: Array) -> None:
 def test_checkers_of_types_refuse_names_that_there_are_not(X: Array) -> None:
     # mypy, which runs on the tests, says so where it stops to refuse these.
     with pytest.raises(scqm.exceptions.InputError, match='did you mean "huber"'):
-        SCQM(loss="hubber").fit(X)  # type: ignore[arg-type]
+        SCQM(loss="hubber").fit(X)  # type: ignore[arg-type]  # which mypy must say
     with pytest.raises(scqm.exceptions.InputError, match="no solver"):
-        SCQM(solver="newtn").fit(X)  # type: ignore[arg-type]
+        SCQM(solver="newtn").fit(X)  # type: ignore[arg-type]  # which mypy must say
 
 
 @pytest.mark.parametrize(

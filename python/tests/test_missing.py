@@ -104,8 +104,9 @@ def test_what_is_refused() -> None:
     for loss in ("l2", "auto"):
         with pytest.raises(ValueError, match=r"squared_l2.*huber.*l1.*lp"):
             SCQM(1, loss=loss, missing="ignore").fit(Y)
+    other: Any = "maybe"
     with pytest.raises(ValueError, match="missing is 'maybe'"):
-        SCQM(1, missing="maybe").fit(Y)  # type: ignore[arg-type]
+        SCQM(1, missing=other).fit(Y)
     fit = SCQM(1, loss="squared_l2", missing="ignore").fit
     for place, text in (
         ((slice(7, 8), slice(None)), "row 7 has no entry"),

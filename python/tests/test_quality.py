@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -79,9 +81,10 @@ def test_outliers_with_gaps_of_blocks_and_of_exact_rows() -> None:
     t = np.linspace(-1, 1, 100)
     exact = np.column_stack([t, t**2, 0 * t])
     assert not SCQM(1).fit(exact).outliers(exact).any()
-    for level in (0, 1, "high"):
+    levels: list[Any] = [0, 1, "high"]
+    for level in levels:
         with pytest.raises(InputError, match="level is"):
-            model.outliers(gaps, level=level)  # type: ignore[arg-type]
+            model.outliers(gaps, level=level)
 
 
 def test_scores_of_rows_are_losses() -> None:

@@ -45,8 +45,7 @@ SAMPLE, CELL_ROWS, WHOLE = 65536, 65536, 1 << 40
 Piece = tuple[Array, Array | None]
 
 
-# scikit-learn has no types, which is what mypy minds.
-class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Move rows that Dask holds onto the curved surface they scatter about.
 
     The result is that of :class:`scqm.ManifoldDenoiser` with all rows in memory, to
