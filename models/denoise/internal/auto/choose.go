@@ -23,8 +23,6 @@ const (
 	likely, locally = 2, 1
 	// noiseSteps is the number of times that the noise is taken from the charts chosen, mostCorrected the factor that it may change by.
 	noiseSteps, mostCorrected = 2, 1.6
-	// mostMore is the factor up to which the noise of larger charts is noise.
-	mostMore = 1.12
 	// tukeyEfficient is the square of the cut of Tukey's loss at which it is
 	// as good as least squares to 5 %, for one direction and unit noise.
 	tukeyEfficient = 21.95
@@ -125,12 +123,9 @@ func (c *choice) climbAll() error {
 	return nil
 }
 
-// takeNoise takes the noise that the best charts see in place of that of the pilot, or that of larger ones if this is little more, and compares all again.
+// takeNoise takes the noise that the best charts see in place of that of the pilot, and compares all again.
 func (c *choice) takeNoise() {
 	ratio := c.seen(c.best)
-	if up := min(c.best+mostRungs, len(c.rungs)-1); up > c.best {
-		ratio = max(ratio, min(c.seen(up), mostMore*ratio))
-	}
 	ratio = min(max(ratio, 1/mostCorrected), mostCorrected)
 	for i := range c.cloudCharts.about {
 		c.cloudCharts.about[i].scale *= ratio
