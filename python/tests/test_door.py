@@ -23,11 +23,10 @@ from scqm import SCQM, ManifoldDenoiser
 from scqm.exceptions import InputError, ScqmError
 from scqm.losses import L1, Huber, Lp
 
-# Dask is optional.
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-distributed = pytest.importorskip("distributed")
-on_dask = pytest.importorskip("scqm.dask")
+da = pytest.importorskip("dask.array", reason="Dask is optional")
+dd = pytest.importorskip("dask.dataframe", reason="Dask is optional")
+distributed = pytest.importorskip("distributed", reason="Dask is optional")
+on_dask = pytest.importorskip("scqm.dask", reason="Dask is optional")
 
 Array = npt.NDArray[Any]
 pytestmark = pytest.mark.filterwarnings(

@@ -59,7 +59,7 @@ def test_flat_tables_are_filled_by_flat_sheets() -> None:
 
 
 def test_conventions_of_imputers() -> None:
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="pandas is optional")
     gaps = parabolas(60)[1]
     gaps[:, 3], gaps[7] = np.nan, np.nan
     frame = pandas.DataFrame(gaps, columns=["a", "b", "c", "d"])

@@ -121,7 +121,7 @@ def digits() -> tuple[SCQM, Array]:
 
 
 def table() -> tuple[SCQM, Any]:
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="pandas is optional")
     rng = np.random.default_rng(0)
     t = rng.uniform(-1, 1, 80)
     X = np.column_stack([t, t**2, rng.normal(size=80) * 0.1])
