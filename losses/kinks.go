@@ -12,11 +12,12 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// Rounded makes a loss that is known by its values and gradients only one that solvers can round, where its
-// gradient jumps at rows of length dim and of about some size. Where it jumps only as an entry passes 0, and no sign
-// of an entry changes the loss, the result is a [framework.Smoother]: over eps, it has sqrt(r_k^2 + eps^2) in place
-// of each entry. Any other loss with kinks is an error that says what to do. One without is returned as it is,
-// as are those with a structure, those that round themselves, and all at size 0. It calls the loss up to 42 times.
+// Rounded makes a loss with undeclared kinks smoothable. It searches residuals of length dim, of about the given
+// size, for jumps of the gradient. If the gradient jumps only where an entry is 0, and the loss does not depend on
+// the signs of entries, it returns a [framework.Smoother] that replaces each entry r_k by sqrt(r_k^2 + eps^2). For
+// other kinks it returns an error that says what to implement. It returns unchanged a loss without kinks, one with
+// a declared structure, one that is a [framework.Smoother], and every loss if size is 0. It calls the loss at most
+// 42 times.
 func Rounded(l framework.Loss, dim int, size float64) (framework.Loss, error) {
 	if _, ok := l.(framework.Smoother); ok || l == nil || rowloss.StructureOf(l) != rowloss.StructureBlackBox || !(size > 0) || math.IsInf(size, 0) {
 		return l, nil

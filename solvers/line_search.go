@@ -24,8 +24,8 @@ const (
 //
 //	F(R(t d)) <= F + C1 t <g,d>,
 //
-// with g the gradient at the start. It knows nothing of slopes: for directions whose length is
-// right, as those of Newton's method are.
+// with g the gradient at the start. It evaluates costs only. Use it for directions whose natural
+// step length is 1, such as those of Newton's method.
 type Armijo struct {
 	// C1 is 1e-4 where it is 0, MaxTrials 30.
 	C1        float64
@@ -45,7 +45,7 @@ func (a Armijo) search() wolfeSearch {
 //
 //	|<g(t), d>| <= C2 |<g,d>|,
 //
-// with g(t) the gradient at the trial: for methods that go by conjugate directions.
+// with g(t) the gradient at the trial. Nonlinear conjugate gradients need this condition.
 type StrongWolfe struct {
 	// C1 and C2, 0 < C1 < C2 < 1, are 1e-4 and .9 where they are 0, MaxTrials 30.
 	C1, C2    float64

@@ -211,14 +211,14 @@ func (c *choice) over(a, b []float64) (mean, chance float64) {
 			d = append(d, v)
 		}
 	}
-	bound(d)
+	clip(d)
 	mean, deviation := stat.MeanStdDev(d, nil)
 	return mean, deviation / math.Sqrt(float64(len(d)))
 }
 
-// bound brings what is far from the median nearer: outliers near the surface, whose risks vary by more than all
-// others together.
-func bound(d []float64) {
+// clip bounds the distance of differences from their median. The risks of outliers near the surface vary by more
+// than those of all other rows together.
+func clip(d []float64) {
 	middle := core.Median(slices.Clone(d))
 	apart := make([]float64, len(d))
 	for j, v := range d {

@@ -325,7 +325,7 @@ func (f *planeFit) within(p *Plane) []float64 {
 	return w
 }
 
-// near are the rows that are no outliers.
+// near returns the rows that are not outliers of the plane.
 func (p *Plane) near(x rows.Data, threads int) rows.Data {
 	f := planeFit{x: x, threads: threads}
 	var list []int
