@@ -3,6 +3,7 @@ package plugins
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/internal/shm"
 	"github.com/scqm/scqm/plugins/protocol"
@@ -60,6 +61,16 @@ func (b *batch) part(lo, hi int) *batch {
 		cut.results = append(cut.results, result{r.quantity, r.to[lo*r.per : hi*r.per], r.per})
 	}
 	return cut
+}
+
+// kept returns the residuals for after the call: a copy where results overwrite them.
+func (b *batch) kept() []float64 {
+	for _, r := range b.results {
+		if len(r.to) > 0 && &r.to[0] == &b.residuals[0] {
+			return slices.Clone(b.residuals)
+		}
+	}
+	return b.residuals
 }
 
 // bytes is the size of a segment that holds all arrays.

@@ -106,7 +106,7 @@ func (p *Plugin) callOnce(b *batch) error {
 }
 
 // callShared copies the arrays once in each direction. Results are judged on
-// the copy, which the plugin cannot change any more.
+// the copies, by residuals that are not shared: the plugin can change neither.
 func (p *Plugin) callShared(b *batch, s *segment.Segment) error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
 	defer cancel()
@@ -116,8 +116,8 @@ func (p *Plugin) callShared(b *batch, s *segment.Segment) error {
 		at += shm.Span(n)
 		return place
 	}
-	residuals := next(len(b.residuals))
-	copy(residuals, b.residuals)
+	copy(next(len(b.residuals)), b.residuals)
+	residuals := b.kept()
 	copy(next(len(b.directions)), b.directions)
 	places := make([][]float64, len(b.results))
 	for i, r := range b.results {

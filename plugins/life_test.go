@@ -147,6 +147,7 @@ var inFrames = []misdeed{
 
 var inMemory = []misdeed{
 	{"unwritten", ErrReply, "the value of row 0 was not written"},
+	{"changes residuals", ErrReply, "the value of row 0 is NaN for finite residuals"},
 }
 
 // attempt opens the hostile plugin and evaluates a small batch.
