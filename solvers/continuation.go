@@ -57,8 +57,7 @@ type Continuation struct {
 	StageIterations, LastIterations int
 	// Finish lets [PrimalDual] polish at the kinks, where [Newton] is the inner solver or the Newton systems are
 	// small. Where the polish does not end at a stationary point, and the cost is differentiable, the inner solver
-	// or [Newton] continues on the cost itself. On a cost without kinks, [Newton] takes over where the inner
-	// solver is slow and the systems are small, and [TrustRegion] where [LBFGS] is slow.
+	// continues on the cost itself. On a cost without kinks, [TrustRegion] takes over where [LBFGS] is slow.
 	Finish bool
 }
 
@@ -101,10 +100,8 @@ type ContinuationState struct {
 	Reassigned int
 	// Returns counts the returns from a kink to the unsmoothed cost.
 	Returns int
-	// Plain says that the inner solver or Newton ends the run on the cost itself.
+	// Plain says that the inner solver ends the run on the cost itself.
 	Plain bool
-	// Second says that Newton has replaced the inner solver.
-	Second bool
 	// Region says that [TrustRegion] has replaced the inner solver. Watched is the norm of the gradient at the
 	// last check of the progress of [LBFGS], Watch counts its iterations.
 	Region  bool
@@ -134,7 +131,6 @@ func (a Continuation) register() {
 	if r, ok := a.Inner.(interface{ NewState() framework.State }); ok {
 		gob.Register(r.NewState())
 	}
-	gob.Register(Newton{}.NewState())
 	gob.Register(TrustRegion{}.NewState())
 }
 
@@ -249,8 +245,8 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, false, 0, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
-	if s.Second || s.Region {
-		s.Inner, s.Second, s.Region = nil, false, false
+	if s.Region {
+		s.Inner, s.Region = nil, false
 	}
 	s.Watched, s.Watch = 0, 0
 	if err := s.measure(e, x); err != nil {
@@ -289,9 +285,6 @@ func (s *ContinuationState) measure(e *framework.Evaluator, x framework.Point) e
 func (a Continuation) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	if s.Second {
-		a.Inner = Newton{}
-	}
 	switch {
 	case s.Again:
 		a.FirstTolerance, a.Last = min(a.FirstTolerance, againTolerance), max(a.Last, againLast)
@@ -360,8 +353,8 @@ func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (boo
 	}
 	s.X, s.Cost = x.Clone(), cost
 	s.Eps, s.First, s.Iterations, s.Slow, s.Done = scale, scale, 0, 0, true
-	if s.Second || s.Region {
-		s.Inner, s.Second, s.Region = nil, false, false
+	if s.Region {
+		s.Inner, s.Region = nil, false
 	}
 	s.Watched, s.Watch = 0, 0
 	return true, nil

@@ -166,7 +166,7 @@ func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) 
 	return true, a.restartInner(e, s, s.X)
 }
 
-// goOn does one iteration of the inner solver or Newton on a differentiable cost itself, else returns ErrNoProgress.
+// goOn does one iteration of the inner solver on a differentiable cost itself, else returns ErrNoProgress.
 func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 	if !s.Plain {
 		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {
@@ -175,20 +175,12 @@ func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 		if s.Finish != nil {
 			s.X, s.Cost, s.Eps, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, nil
 		}
-		if a.handsOver(e) {
-			if err := s.second(e, s.X); err != nil {
-				return err
-			}
-		} else if err := a.restartInner(e, s, s.X); err != nil {
+		if err := a.restartInner(e, s, s.X); err != nil {
 			return err
 		}
 		s.Plain = true
 	}
-	inner := a.Inner
-	if s.Second {
-		inner = Newton{}
-	}
-	if err := inner.Step(e, s.Inner); err != nil {
+	if err := a.Inner.Step(e, s.Inner); err != nil {
 		return err
 	}
 	if x, cost := s.Inner.Iterate(); cost <= s.Cost {

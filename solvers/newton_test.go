@@ -509,9 +509,9 @@ func TestResultsNameWhatRan(t *testing.T) {
 		stored.Reset()
 		return write(&stored)
 	}}
-	assert.Equal(t, "lbfgs, then newton", run(t, valley, start, handing, o).Solver)
+	assert.Equal(t, "lbfgs, then trust_region", run(t, valley, start, handing, o).Solver)
 	o.Checkpoint = &framework.Checkpoint{Stored: &stored}
-	assert.Equal(t, "lbfgs, then newton", run(t, valley, start, handing, o).Solver)
+	assert.Equal(t, "lbfgs, then trust_region", run(t, valley, start, handing, o).Solver)
 	o.Checkpoint = nil
 	assert.Equal(t, "lbfgs", run(t, valley, start, solvers.Continuation{Inner: solvers.LBFGS{}}, o).Solver)
 	assert.Equal(t, "newton", run(t, valley, start, solvers.Newton{}, o).Solver)

@@ -251,21 +251,17 @@ func (f *footprint) secondDerivatives() float64 {
 	return sums + workers + f.residuals() + 8*f.D*f.D + f.projections()
 }
 
-// finish counts Newton's method after another solver and the polish after a continuation: another Newton state
-// with a point and a Schur complement, and four arrays of dual variables.
+// finish counts the polish after a continuation: a Newton state with a point and a Schur complement, and four
+// arrays of dual variables.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := latent.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
 	if !f.hasArrowhead() {
 		return 0
 	}
-	numbers := 0.0
-	if s.HandsOver(shape) {
-		numbers = f.newton() + f.point
+	if !f.kinked || !s.Finishes(shape) {
+		return 0
 	}
-	if f.kinked && s.Finishes(shape) {
-		numbers += f.newton() + f.schur() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
-	}
-	return numbers
+	return f.newton() + f.schur() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 }
 
 // probe counts the search for lower points along directions of negative curvature, beside the solver: second
