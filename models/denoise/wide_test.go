@@ -251,3 +251,15 @@ func TestTexture(t *testing.T) {
 	}
 	require.Less(t, planeOf(t, principal.PCA{}, uneven, Options{}).R, 8)
 }
+
+// TestCurveInAllColumns wants a curve that takes all of ten columns, so that no axes can be dropped, denoised.
+func TestCurveInAllColumns(t *testing.T) {
+	needSpeed(t)
+	s := noisyCurve(rand.New(rand.NewPCG(65, 1)), 800, 10, .03, func(p []float64, t float64) {
+		for j := range p {
+			p[j] = math.Cos(math.Pi * float64(j+1) * t)
+		}
+	})
+	r := run(t, Auto{Latent: 1}, s.x, Options{})
+	require.Less(t, s.off(r.X), .5*s.off(s.x.X))
+}

@@ -42,7 +42,7 @@ func (s heldNoise) add(dst, x []float64, number int, factor float64) {
 
 // holdOut takes the linear model where charts that seemed better are not, on rows held out.
 func (p *preparation) holdOut() error {
-	if p.method.linear == nil || p.flat != nil {
+	if p.method.linear == nil || p.method.plane == nil || p.flat != nil { // a linear model is judged along the axes of a plane
 		return nil
 	}
 	gain, holds, err := p.linearHolds()
