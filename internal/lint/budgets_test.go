@@ -13,29 +13,29 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 23922},
+	{"models/scqm", 23885},
 	{"models/denoise", 14650},
-	{"models/selection", 1036},
+	{"models/selection", 1039},
 	{"models/rows", 2210},
 	{"models/residuals", 2687},
 	{"models/mean", 1271},
-	{"solvers", 6407},
+	{"solvers", 6328},
 	{"framework", 10061},
-	{"losses", 3153},
+	{"losses", 3154},
 	{"manifolds", 4923},
 	{"internal/dense", 8169},
 	{"internal/dataset", 5979},
 	{"internal/soak", 3039},
 	{"cmd", 5688},
 	{"bindings", 5970},
-	{"plugins", 5520},
+	{"plugins", 5531},
 	{"python/scqm", 15146},
 	{"python/benchmarks", 4209},
-	{".", 134889},
+	{".", 134775},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 54677
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39508
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
