@@ -99,7 +99,7 @@ func describedBlocks(choices []manifoldChoice, fail func(error) error) (framewor
 			if err != nil {
 				return nil, err
 			}
-			blocks = append(blocks, framework.Block{Name: c.Name, Manifold: m.offered(m.functions["inner"] != nil)})
+			blocks = append(blocks, framework.Block{Name: c.Name, Manifold: m.forSolvers()})
 			continue
 		}
 		b, err := c.block()

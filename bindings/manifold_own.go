@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,11 +18,12 @@ import (
 type ownCalls struct {
 	// Functions are the addresses of functions without arguments by operation:
 	// projection, retraction, transport, random_point, violation, nearest_point, exp,
-	// dist, log with dist, and inner with riemannian_gradient. The first two have to be there.
+	// dist, log with dist, inner with riemannian_gradient, and riemannian_hessian. The first two
+	// have to be there.
 	// They read and write the arrays. Those that write return 1, or 0 where the result
 	// is not defined; the others return their result.
 	Functions map[string]uint64 `json:"functions"`
-	// Arrays are the addresses of three operands and of the result.
+	// Arrays are the addresses of four operands and of the result.
 	Arrays []uint64 `json:"arrays"`
 	// Raised is the address of a list that gets an exception.
 	Raised uint64 `json:"raised"`
@@ -39,7 +41,7 @@ type ownManifold struct {
 	start []float64
 
 	mu     sync.Mutex // of what follows
-	in     [3][]float64
+	in     [4][]float64
 	out    []float64
 	raised error
 }
@@ -47,12 +49,12 @@ type ownManifold struct {
 // own makes a manifold written in Python, whose Shape is the number of entries and the
 // dimension.
 func (c manifoldChoice) own(fail func(error) error) (*ownManifold, error) {
-	const entries, places = 2, 4
+	const entries, places = 2, 5
 	if len(c.Shape) != entries || c.Shape[0] < 1 || c.Shape[0] > maxEntries || len(c.Own.Arrays) != places || c.Own.Raised == 0 {
 		return nil, fmt.Errorf("manifold %s: shape %v and %d arrays: %w", c.Kind, c.Shape, len(c.Own.Arrays), framework.ErrInvalid)
 	}
 	m := &ownManifold{name: c.Kind, size: c.Shape[0], dim: c.Shape[1], functions: map[string]function{}, fail: fail}
-	for k, to := range []*[]float64{&m.in[0], &m.in[1], &m.in[2], &m.out} {
+	for k, to := range []*[]float64{&m.in[0], &m.in[1], &m.in[2], &m.in[3], &m.out} {
 		var err error
 		if *to, err = view("array", c.Own.Arrays[k], m.size); err != nil {
 			return nil, err
@@ -189,6 +191,7 @@ type (
 	ownExp      struct{ own *ownManifold }
 	ownLog      struct{ own *ownManifold }
 	ownDistance struct{ own *ownManifold }
+	ownHessian  struct{ own *ownManifold }
 )
 
 // Inner implements [framework.Metric].
@@ -227,8 +230,13 @@ func (m ownDistance) Distance(x, y []float64) (float64, error) {
 	return d, err
 }
 
-// The optional interfaces in the combinations that there are: a manifold without a metric of
-// its own has none of them outside of the suite.
+// RiemannianHessian implements [framework.HessianConverter].
+func (m ownHessian) RiemannianHessian(dst, x, g, h, v []float64) {
+	m.own.write("riemannian_hessian", dst, x, g, h, v)
+}
+
+// The optional interfaces in the combinations that there are: for solvers, a manifold without
+// a metric of its own has none of them but the conversion of Hessians.
 type (
 	ownRiemannian struct {
 		*ownManifold
@@ -254,13 +262,39 @@ type (
 		ownWithExpAndDistance
 		ownLog
 	}
+	ownWithHessian struct {
+		*ownManifold
+		ownHessian
+	}
+	ownRiemannianWithHessian struct {
+		ownRiemannian
+		ownHessian
+	}
+	ownWithExpAndHessian struct {
+		ownWithExp
+		ownHessian
+	}
 )
 
-// offered is the manifold with the optional interfaces for which Python has functions.
-func (m *ownManifold) offered(metric bool) framework.Manifold {
-	if !metric {
+// forSolvers is the manifold with those optional interfaces that solvers ask for.
+func (m *ownManifold) forSolvers() framework.Manifold {
+	own, hessian := ownRiemannian{m, ownMetric{m}}, ownHessian{m}
+	switch converts := m.functions["riemannian_hessian"] != nil; {
+	case m.functions["inner"] == nil && converts:
+		return ownWithHessian{m, hessian}
+	case m.functions["inner"] == nil:
 		return m
+	case m.functions["exp"] != nil && converts:
+		return ownWithExpAndHessian{ownWithExp{own, ownExp{m}}, hessian}
+	case converts:
+		return ownRiemannianWithHessian{own, hessian}
 	}
+	return m.offered()
+}
+
+// offered is the manifold with the optional interfaces for which Python has functions, but
+// for the conversion of Hessians.
+func (m *ownManifold) offered() framework.Manifold {
 	own, dist, log := ownRiemannian{m, ownMetric{m}}, ownDistance{m}, ownLog{m}
 	exp := ownWithExp{own, ownExp{m}}
 	switch {
@@ -298,7 +332,15 @@ func CheckManifold(manifold string, seed int64, x uint64) (string, error) {
 		if m.start != nil {
 			points = append(points, m.start)
 		}
-		report := frameworktest.CheckManifold(c.Kind, m.offered(true), uint64(seed), points...)
+		report := frameworktest.CheckManifold(c.Kind, m.offered(), uint64(seed), points...)
+		if m.functions["riemannian_hessian"] != nil {
+			converter := ownRiemannianWithHessian{ownRiemannian{m, ownMetric{m}}, ownHessian{m}}
+			for _, v := range frameworktest.CheckManifold(c.Kind, converter, uint64(seed), points...).Verdicts {
+				if strings.HasPrefix(v.Law, "hessian") {
+					report.Verdicts = append(report.Verdicts, v)
+				}
+			}
+		}
 		if m.raised != nil {
 			return "", nil
 		}

@@ -17,6 +17,7 @@ _MAPS = {
     "retraction": 2,
     "transport": 3,
     "riemannian_gradient": 2,
+    "riemannian_hessian": 4,
     "nearest_point": 1,
     "exp": 2,
     "log": 2,
@@ -57,8 +58,8 @@ class Operations:
         self.name = type(manifold).__name__
         validate(manifold)
         self._dim = manifold.dim
-        arrays = np.zeros((4, *manifold.shape))
-        self._operands, self._result = arrays[:3], arrays[3]
+        arrays = np.zeros((5, *manifold.shape))
+        self._operands, self._result = arrays[:4], arrays[4]
         self._functions = {
             name: made(name, count)
             for made, operations in ((self._map, _MAPS), (self._measure, _MEASURES))

@@ -273,7 +273,8 @@ class Manifold(ABC, Generic[X]):
     def riemannian_hessian(self, x: Any, g: Any, h: Any, v: Any) -> X:
         """Return the product of the Riemannian Hessian of a cost at x with v.
 
-        Solvers take differences of gradients on a manifold of your own.
+        On a manifold of your own without this method, solvers take differences of
+        gradients, also where ``hessian`` is given.
 
         Parameters
         ----------

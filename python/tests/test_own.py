@@ -65,6 +65,13 @@ class GeodesicCircle(Circle):
         return x / np.linalg.norm(x)
 
 
+class CurvedCircle(Circle):
+    """With the conversion of Hessians."""
+
+    def riemannian_hessian(self, x: Array, g: Array, h: Array, v: Array) -> Array:
+        return self.projection(x, h) - (x @ g) * v
+
+
 class Simplex(Manifold[Array]):
     """Probability vectors with the metric of Fisher and Rao."""
 
@@ -95,6 +102,17 @@ class FastSimplex(Simplex):
 
     def riemannian_gradient(self, x: Array, g: Array) -> Array:
         return x * (g - x @ g)
+
+
+class CurvedSimplex(FastSimplex):
+    """With the conversion of Hessians of the metric of Fisher and Rao."""
+
+    def riemannian_hessian(self, x: Array, g: Array, h: Array, v: Array) -> Array:
+        slope = self.riemannian_gradient(x, g)
+        change = v * (g - x @ g) + x * (h - v @ g - x @ h)
+        product = self.inner(x, v, slope)
+        found: Array = change - (v * slope / x - product * x) / 2
+        return found
 
 
 class Positive(Manifold[Array]):
@@ -128,7 +146,7 @@ def eigenvector(**changed: Any) -> scqm.optimize.MinimizeResult:
     return scqm.optimize.minimize(**(given | {"manifold": m} | changed))
 
 
-@pytest.mark.parametrize("m", [Circle(4), GeodesicCircle(3), Simplex(5), FastSimplex(4)], ids=lambda m: type(m).__name__)  # fmt: skip
+@pytest.mark.parametrize("m", [Circle(4), GeodesicCircle(3), CurvedCircle(4), Simplex(5), FastSimplex(4), CurvedSimplex(4)], ids=lambda m: type(m).__name__)  # fmt: skip
 def test_laws_hold(m: Any) -> None:
     report = scqm.manifolds.check(m)
     assert report, str(report)
@@ -137,6 +155,7 @@ def test_laws_hold(m: Any) -> None:
     assert {"retraction slope", "dimension", "metric", "gradient"} <= laws
     geodesic = {"geodesic", "distance", "logarithm"}
     assert (geodesic <= laws) == isinstance(m, GeodesicCircle)
+    assert ({"hessian", "hessian symmetric"} <= laws) == isinstance(m, CurvedCircle | CurvedSimplex)
     assert scqm.manifolds.check(m, m.random_point(3), random_state=9)
 
 
@@ -168,6 +187,9 @@ def changed(base: type[Any], **methods: Any) -> Any:
         (GeodesicCircle, {"dist": lambda m, x, y: np.linalg.norm(x - y)}, "distance of steps"),
         (GeodesicCircle, {"transport": lambda m, x, y, v: v}, "transport tangent"),
         (FastSimplex, {"riemannian_gradient": lambda m, x, g: m.projection(x, g)}, "gradient"),
+        (CurvedCircle, {"riemannian_hessian": lambda m, x, g, h, v: m.projection(x, h)}, "hessian"),
+        (CurvedCircle, {"riemannian_hessian": lambda m, x, g, h, v: h - (x @ g) * v}, "hessian symmetric"),
+        (CurvedSimplex, {"riemannian_hessian": lambda m, x, g, h, v: m.riemannian_gradient(x, h)}, "hessian"),
         (FastSimplex, {"inner": lambda m, x, u, v: u[0] * v[1]}, "metric"),
     ],
     ids=lambda v: v if isinstance(v, str) else None,
@@ -210,6 +232,21 @@ def test_own_and_built_in_manifolds_agree(solver: Any) -> None:
     np.testing.assert_allclose(
         Simplex(4).riemannian_gradient(x, p), FastSimplex(4).riemannian_gradient(x, p), atol=1e-12
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("own", [CurvedCircle(4), CurvedSimplex(4)], ids=lambda m: type(m).__name__)  # fmt: skip
+def test_hessians_are_converted(own: Any) -> None:
+    # Trust regions then evaluate no gradients for their products.
+    x0 = own.random_point(2)
+    given = {"x0": x0, "solver": "trust_region", "hessian": lambda x, v: -2 * (A @ v)}
+    r = eigenvector(manifold=own, **given)
+    base: Any = type(own).__bases__[0]
+    differences = eigenvector(manifold=base(4), **given)
+    assert r.success
+    assert r.fun == pytest.approx(differences.fun)
+    assert r.nhev > 0
+    assert differences.nhev == 0
+    assert r.nfev < differences.nfev
 
 
 def test_steps_that_fail_are_shortened() -> None:
