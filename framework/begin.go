@@ -56,7 +56,23 @@ func validate(ctx context.Context, p Problem, s Solver) error {
 		case named[b.Name]:
 			return fmt.Errorf("framework: %w: two blocks have the name %q", ErrInvalid, b.Name)
 		}
+		if err := validateSize(b.Manifold); err != nil {
+			return fmt.Errorf("framework: %w: block %d (%q): %w", ErrInvalid, k, b.Name, err)
+		}
 		named[b.Name] = true
+	}
+	return nil
+}
+
+// validateSize refuses manifolds whose dimension makes no sense, or that panic when asked.
+func validateSize(m Manifold) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	if size, dim := m.Size(), m.Dim(); dim < 0 || dim > size {
+		return fmt.Errorf("%v has size %d and dimension %d", m, size, dim)
 	}
 	return nil
 }

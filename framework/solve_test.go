@@ -134,6 +134,11 @@ func TestConvergedIsRecomputed(t *testing.T) {
 	assert.Equal(t, framework.Stalled, res.Status)
 }
 
+// emptier has a dimension that makes no sense.
+type emptier struct{ manifolds.Euclidean }
+
+func (emptier) Dim() int { return -1 }
+
 func TestSolveRefuses(t *testing.T) {
 	stiefel := []framework.Block{{Name: "Q", Manifold: manifolds.NewStiefel(2, 1)}}
 	onStiefel := fixed{stiefel}
@@ -147,6 +152,8 @@ func TestSolveRefuses(t *testing.T) {
 		"length":     {&bowl{}, framework.Point{{1, 2, 3}}, framework.Options{}, "block x"},
 		"NaN":        {&bowl{}, framework.Point{{1, math.NaN()}}, framework.Options{}, "block x"},
 		"manifold":   {onStiefel, framework.Point{{1, 1}}, framework.Options{}, "block Q"},
+		"no sphere":  {fixed{[]framework.Block{{Name: "u", Manifold: manifolds.Sphere(0)}}}, framework.Point{{}}, framework.Options{}, `block 0 ("u"): manifolds: sphere 0`},
+		"negative":   {fixed{[]framework.Block{{Name: "u", Manifold: emptier{}}}}, framework.Point{{}}, framework.Options{}, "dimension -1"},
 		"tolerance":  {&bowl{}, corner, framework.Options{Tolerance: math.NaN()}, "Tolerance"},
 		"time limit": {&bowl{}, corner, framework.Options{TimeLimit: -time.Second}, "TimeLimit"},
 	} {

@@ -15,10 +15,10 @@ type Euclidean int
 func (m Euclidean) String() string { return fmt.Sprintf("euclidean %d", int(m)) }
 
 // Size is n.
-func (m Euclidean) Size() int { return int(m) }
+func (m Euclidean) Size() int { return atLeast(0, "euclidean", int(m)) }
 
 // Dim is n.
-func (m Euclidean) Dim() int { return int(m) }
+func (m Euclidean) Dim() int { return m.Size() }
 
 // Project copies v: every vector is tangent.
 func (m Euclidean) Project(dst, x, v []float64) {

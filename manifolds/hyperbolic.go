@@ -27,10 +27,10 @@ type Hyperbolic int
 func (m Hyperbolic) String() string { return fmt.Sprintf("hyperbolic %d", int(m)) }
 
 // Size is n + 1.
-func (m Hyperbolic) Size() int { return int(m) + 1 }
+func (m Hyperbolic) Size() int { return atLeast(0, "hyperbolic", int(m)) + 1 }
 
 // Dim is n.
-func (m Hyperbolic) Dim() int { return int(m) }
+func (m Hyperbolic) Dim() int { return m.Size() - 1 }
 
 // Project writes v + <x, v> x, the projection that is orthogonal with respect to
 // <.,.>.

@@ -26,6 +26,15 @@ func mustFit(size int, slices ...[]float64) {
 	}
 }
 
+// atLeast returns n, the number that a manifold is made of, and panics where it is below least,
+// as constructors do.
+func atLeast(least int, name string, n int) int {
+	if n < least {
+		panic(fmt.Sprintf("manifolds: %s %d: the number must be at least %d", name, n, least))
+	}
+	return n
+}
+
 // nonFinite returns the index of the first entry of x that is NaN or Inf, or -1.
 func nonFinite(x []float64) int {
 	// Such entries poison the sum. So does overflow, which costs time only.

@@ -505,6 +505,10 @@ func TestWrongUsePanics(t *testing.T) {
 	assert.Panics(t, func() { manifolds.NewOblique(1, 0) })
 	assert.Panics(t, func() { manifolds.NewRotations(0) })
 	assert.Panics(t, func() { manifolds.NewSPD(0) })
+	for _, m := range []framework.Manifold{manifolds.Sphere(0), manifolds.Euclidean(-2), manifolds.Positive(-1), manifolds.Hyperbolic(-1)} {
+		assert.Panics(t, func() { m.Size() })
+		assert.Panics(t, func() { m.Dim() })
+	}
 	assert.PanicsWithValue(t, "manifolds: slice of length 5 where the manifold has size 6", func() {
 		manifolds.NewStiefel(3, 2).Project(make([]float64, 6), make([]float64, 6), make([]float64, 5))
 	})

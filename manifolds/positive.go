@@ -18,10 +18,10 @@ type Positive int
 func (m Positive) String() string { return fmt.Sprintf("positive %d", int(m)) }
 
 // Size is n.
-func (m Positive) Size() int { return int(m) }
+func (m Positive) Size() int { return atLeast(0, "positive", int(m)) }
 
 // Dim is n.
-func (m Positive) Dim() int { return int(m) }
+func (m Positive) Dim() int { return m.Size() }
 
 // Project copies v: every vector is tangent.
 func (m Positive) Project(dst, x, v []float64) { Euclidean(m).Project(dst, x, v) }

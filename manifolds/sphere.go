@@ -17,10 +17,10 @@ type Sphere int
 func (m Sphere) String() string { return fmt.Sprintf("sphere %d", int(m)) }
 
 // Size is n.
-func (m Sphere) Size() int { return int(m) }
+func (m Sphere) Size() int { return atLeast(1, "sphere", int(m)) }
 
 // Dim is n - 1.
-func (m Sphere) Dim() int { return int(m) - 1 }
+func (m Sphere) Dim() int { return m.Size() - 1 }
 
 // Project writes v - x (x'v).
 func (m Sphere) Project(dst, x, v []float64) {
