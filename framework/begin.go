@@ -152,11 +152,13 @@ func (r *run) compare(x, grad Point, cost float64) error {
 	e := r.evaluator
 	e.lastValid = false
 	c := &comparison{e: e, x: x, cost: cost, grad: grad, steepest: Product(e.blocks).Norm(x, grad), at: NewPoint(e.blocks), step: NewPoint(e.blocks)}
-	if c.steepest == 0 || math.IsNaN(c.steepest) || math.IsInf(c.steepest, 0) {
+	if math.IsNaN(c.steepest) || math.IsInf(c.steepest, 0) {
 		return nil
 	}
 	down, random, both := grad.Clone(), NewPoint(e.blocks), NewPoint(e.blocks)
-	down.Scale(1 / c.steepest)
+	if c.steepest > 0 {
+		down.Scale(1 / c.steepest)
+	}
 	signs(random, e.blocks, x)
 	if n := Product(e.blocks).Norm(x, random); n > 0 {
 		random.Scale(1 / n)
@@ -173,6 +175,12 @@ func (r *run) compare(x, grad Point, cost float64) error {
 	}
 	slope := c.slope(both)
 	if math.Abs((forward-cost)/size-slope) <= sameSlope*c.steepest {
+		return nil
+	}
+	if c.steepest == 0 {
+		if told, wrong := c.differs(random); wrong {
+			r.mistake = fmt.Sprintf("the gradient is not that of the cost: it is 0 where the cost changes by %.4g per unit of length", told)
+		}
 		return nil
 	}
 	told, wrong := c.differs(down)

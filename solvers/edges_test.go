@@ -143,6 +143,7 @@ func TestWrongGradients(t *testing.T) {
 				g[i] /= 10
 			}
 		},
+		"it is 0 where":            func(g []float64) { clear(g) },
 		"of the cost":              func(g []float64) { g[2] = 0.1 },
 		"is not written, or added": func(g []float64) { g[1] = math.NaN() },
 	} {
