@@ -18,9 +18,15 @@ func (c *lossCheck) checkMajorizer() {
 	if !ok {
 		return
 	}
-	c.try("weights", func() error {
+	c.weightsLaw("weights", func(r []float64) ([]float64, error) { return c.weights(m, r) })
+	c.try("majorizer", func() error { return c.majorizer(m) })
+}
+
+// weightsLaw tries that weights are finite and at least 0, at residuals of 0 too.
+func (c *lossCheck) weightsLaw(name string, weights func(r []float64) ([]float64, error)) {
+	c.try(name, func() error {
 		for _, r := range [][]float64{c.rows, make([]float64, len(c.rows))} {
-			w, err := c.weights(m, r)
+			w, err := weights(r)
 			if err = errors.Join(err, allFinite(w)); err != nil {
 				return err
 			}
@@ -30,7 +36,6 @@ func (c *lossCheck) checkMajorizer() {
 		}
 		return nil
 	})
-	c.try("majorizer", func() error { return c.majorizer(m) })
 }
 
 // majorizer compares the loss with its bound near and far from where they

@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
@@ -17,18 +15,7 @@ func (c *lossCheck) checkMinorizer() {
 	if !ok {
 		return
 	}
-	c.try("lower weights", func() error {
-		for _, r := range [][]float64{c.rows, make([]float64, len(c.rows))} {
-			w, err := lowerWeights(m, r, c.o.Dim)
-			if err = errors.Join(err, allFinite(w)); err != nil {
-				return err
-			}
-			if i := floats.MinIdx(w); w[i] < 0 {
-				return fmt.Errorf("weight %d is %g", i, w[i])
-			}
-		}
-		return nil
-	})
+	c.weightsLaw("lower weights", func(r []float64) ([]float64, error) { return lowerWeights(m, r, c.o.Dim) })
 	c.try("minorizer", func() error { return c.minorizer(m) })
 }
 

@@ -175,6 +175,7 @@ func TestLossSuiteFindsBrokenForms(t *testing.T) {
 		"wrong weights":    {root{weight: -1e-3}, 3, []string{"majorizer"}},
 		"weights too big":  {root{weight: 1e-2}, 3, []string{"majorizer"}},
 		"infinite weights": {root{weight: math.Inf(1)}, 3, []string{"weights", "majorizer"}},
+		"negative weights": {root{weight: -2}, 3, []string{"weights", "majorizer"}},
 		"smoothing biased": {root{smooth: func(eps float64) framework.Loss {
 			if eps == 0 {
 				return root{}

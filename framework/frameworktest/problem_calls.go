@@ -66,13 +66,9 @@ func (c *problemCheck) sameCost() error {
 // resume evaluates two points in turn, for a problem may start to keep its work
 // after the first time, and resumes at each.
 func (c *problemCheck) resume() error {
-	elsewhere := c.x.Clone()
-	for k, b := range c.blocks {
-		v := c.direction(k)
-		floats.Scale(0.1, v)
-		if err := b.Retract(elsewhere[k], c.x[k], v); err != nil {
-			return err
-		}
+	elsewhere, err := c.elsewhere()
+	if err != nil {
+		return err
 	}
 	for _, x := range []framework.Point{c.x, elsewhere, c.x, elsewhere} {
 		want, got := c.poisoned(), c.poisoned()
