@@ -235,8 +235,8 @@ func (m ownHessian) RiemannianHessian(dst, x, g, h, v []float64) {
 	m.own.write("riemannian_hessian", dst, x, g, h, v)
 }
 
-// The optional interfaces in the combinations that there are: for solvers, a manifold without
-// a metric of its own has none of them but the conversion of Hessians.
+// The optional interfaces in the combinations that there are: for solvers, a manifold with
+// neither a metric of its own nor a conversion of Hessians has none of them.
 type (
 	ownRiemannian struct {
 		*ownManifold
@@ -262,10 +262,6 @@ type (
 		ownWithExpAndDistance
 		ownLog
 	}
-	ownWithHessian struct {
-		*ownManifold
-		ownHessian
-	}
 	ownRiemannianWithHessian struct {
 		ownRiemannian
 		ownHessian
@@ -278,18 +274,16 @@ type (
 
 // forSolvers is the manifold with those optional interfaces that solvers ask for.
 func (m *ownManifold) forSolvers() framework.Manifold {
-	own, hessian := ownRiemannian{m, ownMetric{m}}, ownHessian{m}
-	switch converts := m.functions["riemannian_hessian"] != nil; {
-	case m.functions["inner"] == nil && converts:
-		return ownWithHessian{m, hessian}
-	case m.functions["inner"] == nil:
-		return m
-	case m.functions["exp"] != nil && converts:
-		return ownWithExpAndHessian{ownWithExp{own, ownExp{m}}, hessian}
+	own := ownRiemannian{m, ownMetric{m}}
+	switch metric, converts := m.functions["inner"] != nil, m.functions["riemannian_hessian"] != nil; {
+	case metric && converts && m.functions["exp"] != nil:
+		return ownWithExpAndHessian{ownWithExp{own, ownExp{m}}, ownHessian{m}}
 	case converts:
-		return ownRiemannianWithHessian{own, hessian}
+		return ownRiemannianWithHessian{own, ownHessian{m}}
+	case metric:
+		return m.offered()
 	}
-	return m.offered()
+	return m
 }
 
 // offered is the manifold with the optional interfaces for which Python has functions, but

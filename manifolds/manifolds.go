@@ -26,8 +26,7 @@ func mustFit(size int, slices ...[]float64) {
 	}
 }
 
-// atLeast returns n, the number that a manifold is made of, and panics where it is below least,
-// as constructors do.
+// atLeast returns n, the number that a manifold is made of, and panics where it is below least.
 func atLeast(least int, name string, n int) int {
 	if n < least {
 		panic(fmt.Sprintf("manifolds: %s %d: the number must be at least %d", name, n, least))

@@ -34,9 +34,7 @@ type Rotations struct {
 
 // NewRotations returns SO(n) for n of at least 1. It panics for others.
 func NewRotations(n int) *Rotations {
-	if n < 1 {
-		panic(fmt.Sprintf("manifolds: rotations %d: the order must be at least 1", n))
-	}
+	atLeast(1, "rotations", n)
 	return &Rotations{n: n, turns: sync.Pool{New: func() any { return newTurn(n) }}}
 }
 

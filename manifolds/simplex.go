@@ -22,9 +22,7 @@ type Simplex struct {
 
 // NewSimplex returns the simplex of vectors of n entries. It panics for n below 1.
 func NewSimplex(n int) *Simplex {
-	if n < 1 {
-		panic(fmt.Sprintf("manifolds: simplex %d: there must be at least one entry", n))
-	}
+	atLeast(1, "simplex", n)
 	return &Simplex{n: n, roots: sync.Pool{New: func() any {
 		return &[4][]float64{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)}
 	}}}

@@ -35,9 +35,7 @@ type SPD struct {
 // NewSPD returns the manifold of n x n matrices for n of at least 1. It panics
 // for others.
 func NewSPD(n int) *SPD {
-	if n < 1 {
-		panic(fmt.Sprintf("manifolds: spd %d: the order must be at least 1", n))
-	}
+	atLeast(1, "spd", n)
 	return &SPD{n: n, whitener: sync.Pool{New: func() any { return newWhitener(n) }}}
 }
 

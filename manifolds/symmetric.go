@@ -19,9 +19,7 @@ type Symmetric struct {
 
 // NewSymmetric returns the symmetric matrices of order n, at least 1. It panics for others.
 func NewSymmetric(n int) *Symmetric {
-	if n < 1 {
-		panic(fmt.Sprintf("manifolds: symmetric %d: the order must be at least 1", n))
-	}
+	atLeast(1, "symmetric", n)
 	return &Symmetric{Euclidean: Euclidean(n * n), n: n}
 }
 

@@ -32,9 +32,7 @@ type Unitary struct {
 
 // NewUnitary returns U(n) for n of at least 1. It panics for others.
 func NewUnitary(n int) *Unitary {
-	if n < 1 {
-		panic(fmt.Sprintf("manifolds: unitary %d: the order must be at least 1", n))
-	}
+	atLeast(1, "unitary", n)
 	return &Unitary{n: n, rotations: NewRotations(2 * n), pool: sync.Pool{New: func() any {
 		var w [6][]float64
 		for i := range w {

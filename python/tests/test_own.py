@@ -155,7 +155,9 @@ def test_laws_hold(m: Any) -> None:
     assert {"retraction slope", "dimension", "metric", "gradient"} <= laws
     geodesic = {"geodesic", "distance", "logarithm"}
     assert (geodesic <= laws) == isinstance(m, GeodesicCircle)
-    assert ({"hessian", "hessian symmetric"} <= laws) == isinstance(m, CurvedCircle | CurvedSimplex)
+    assert ({"hessian", "hessian symmetric"} <= laws) == isinstance(
+        m, CurvedCircle | CurvedSimplex
+    )
     assert scqm.manifolds.check(m, m.random_point(3), random_state=9)
 
 
