@@ -27,20 +27,13 @@ time with those of rgd, the published algorithm, and of principal components.
 
   r1   neighbourhoods of 30 of 300 noisy points on a sphere
   r2   100 handwritten digits of 28 x 28 pixels, fours and nines
-  r3   many rows of 50 numbers near a sheet, 2 % of them outliers; and the time of
-       one sweep against what this machine needs to read the rows and to multiply
-
-The argument denoise times the methods of scqm denoise instead: rows a second, the
-best of three, with one thread and with all, 300 to 100,000 rows of 3 numbers and
-10,000 of 20. Random rows are denoised until the time is over; the time for all of
-them is worked out from that.
+  r3   many rows of 50 numbers near a sheet, 2 % of them outliers
 
 Times depend on what else the machine does; ratios to rgd are of the same run.
 With -o, curves go to the directory DIR as pictures and as CSV.`
 
 const benchExample = `  scqm bench
   scqm bench r3 --quick
-  scqm bench denoise --rows 10000
   scqm bench r2 --loss l2,l1 -o out`
 
 const (
@@ -48,8 +41,6 @@ const (
 	benchFits  = 15               // neighbourhoods of r1
 	quickTime  = 4 * time.Second
 	allRegimes = "all"
-	// benchDenoise is the argument that asks for methods of denoising.
-	benchDenoise = "denoise"
 )
 
 // benchFlags are the flags of scqm bench.
@@ -69,7 +60,7 @@ type benchFlags struct {
 func benchCommand() *cobra.Command {
 	f := benchFlags{digits: options.NewDigits(), fits: benchFits, rows: []int{20000, 200000}, timeLimit: benchTime}
 	cmd := &cobra.Command{
-		Use:     "bench [r1|r2|r3|all|denoise]",
+		Use:     "bench [r1|r2|r3|all]",
 		Short:   "Compare the solvers, side by side",
 		Long:    benchLong,
 		Example: benchExample,
@@ -81,10 +72,10 @@ func benchCommand() *cobra.Command {
 	flags.StringSliceVar(&f.losses, "loss", nil, "compare on these `LOSSES` only, with default parameters: "+strings.Join(bench.LossNames(), ","))
 	flags.StringSliceVar(&f.solvers, "solver", nil, "compare these `SOLVERS` only, with rgd")
 	flags.Var(cli.Count(&f.fits), "fits", "number of neighbourhoods in r1")
-	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows in r3, and of denoise")
+	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows in r3")
 	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend on one fit")
 	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors)")
-	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only; for denoise, 300 rows", quickTime))
+	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only", quickTime))
 	f.digits.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for pictures and CSV files, made if need be")
@@ -93,11 +84,11 @@ func benchCommand() *cobra.Command {
 
 // regimeArgument wants at most one regime.
 func regimeArgument(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 || len(args) == 1 && (args[0] == allRegimes || args[0] == benchDenoise || slices.Contains(bench.RegimeNames(), args[0])) {
+	if len(args) == 0 || len(args) == 1 && (args[0] == allRegimes || slices.Contains(bench.RegimeNames(), args[0])) {
 		return nil
 	}
-	return cli.Usagef("arguments: want %s, %s or %s, got %s; see %s --help",
-		strings.Join(bench.RegimeNames(), ", "), allRegimes, benchDenoise, strings.Join(args, " "), cmd.CommandPath())
+	return cli.Usagef("arguments: want %s or %s, got %s; see %s --help",
+		strings.Join(bench.RegimeNames(), ", "), allRegimes, strings.Join(args, " "), cmd.CommandPath())
 }
 
 func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
@@ -119,11 +110,6 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	if _, err := fmt.Fprintln(out, report.Machine); err != nil {
 		return err
 	}
-	if slices.Contains(chosen, benchDenoise) {
-		if err := f.denoising(cmd, out, report); err != nil {
-			return fmt.Errorf("denoise: %w", err)
-		}
-	}
 	for _, r := range bench.Regimes {
 		if !slices.Contains(chosen, r.Name) {
 			continue
@@ -142,7 +128,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
 	return bench.Options{
 		Losses: f.losses, Solvers: f.solvers, Fits: f.fits, Rows: f.rows, TimeLimit: f.timeLimit,
-		Threads: f.threads, Quick: f.quick, Learn: options.Learn,
+		Threads: f.threads, Learn: options.Learn,
 		Digits: func() (scqm.Data, error) {
 			digits, err := f.digits.Split(cmd)
 			if err != nil {
@@ -172,40 +158,10 @@ func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchRepo
 		}
 	}
 	report.Cases = append(report.Cases, done...)
-	if r.Roofline {
-		if report.Roofline, err = bench.MeasureRoofline(cmd.Context(), o, problems); err != nil {
-			return err
-		}
-		if err := printRoofline(out, report.Roofline); err != nil {
-			return err
-		}
-	}
 	if f.output == "" {
 		return nil
 	}
 	return f.writeCurves(out, r, done)
-}
-
-// denoising times all methods of denoising, and prints as results come in.
-func (f *benchFlags) denoising(cmd *cobra.Command, out io.Writer, report *benchReport) error {
-	o := f.options(cmd)
-	if !cmd.Flags().Changed("rows") {
-		o.Rows = nil
-	}
-	for _, c := range bench.Clouds(o) {
-		if _, err := fmt.Fprintf(out, "\ndenoise: n = %d, D = %d, d = %d, noise %v\n", c.N, c.D, bench.Latent, bench.CloudNoise); err != nil {
-			return err
-		}
-		r, err := bench.TimeDenoising(cmd.Context(), o, c)
-		if err != nil {
-			return err
-		}
-		report.Denoise = append(report.Denoise, r)
-		if err := printDenoising(out, r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // check refuses what cannot be done before anything takes time.
@@ -224,9 +180,6 @@ func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 		if n < bench.MinRows {
 			return cli.Usagef("--rows: %d rows are too few; want at least %d", n, bench.MinRows)
 		}
-	}
-	if slices.Contains(chosen, benchDenoise) {
-		return cli.Refuse(cmd, "with denoise", "loss", "solver", "fits", "time-limit", "output", "images", "labels")
 	}
 	if f.quick {
 		f.rows = f.rows[:min(len(f.rows), 1)]

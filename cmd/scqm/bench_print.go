@@ -14,10 +14,8 @@ import (
 
 // benchReport is what scqm bench prints.
 type benchReport struct {
-	Machine  machineReport       `json:"machine"`
-	Cases    []*bench.Comparison `json:"cases"`
-	Roofline *bench.Roofline     `json:"roofline,omitempty"`
-	Denoise  []*bench.Denoising  `json:"denoise,omitempty"`
+	Machine machineReport       `json:"machine"`
+	Cases   []*bench.Comparison `json:"cases"`
 }
 
 type machineReport struct {
@@ -122,44 +120,4 @@ func statusOf(r *bench.Run) string {
 		list = append(list, fmt.Sprintf("%s %d", name, r.Statuses[name]))
 	}
 	return strings.Join(list, ", ")
-}
-
-// printRoofline prints the speeds of the machine and of the passes over the rows.
-func printRoofline(w io.Writer, r *bench.Roofline) error {
-	if _, err := io.WriteString(w, "\nr3: passes over the rows, against one read of them plus their products in the first-level cache\n"); err != nil {
-		return err
-	}
-	rows := [][]string{{"THREADS", "READ GB/s", "PRODUCTS GFLOP/s"}}
-	for _, s := range r.Speeds {
-		rows = append(rows, []string{fmt.Sprint(s.Threads), fmt.Sprintf("%.1f", s.Read), fmt.Sprintf("%.1f", s.Product)})
-	}
-	if err := cli.PrintTable(w, rows); err != nil {
-		return err
-	}
-	rows = [][]string{{"KERNEL", "THREADS", "ROWS", "SECONDS", "ns A ROW", "GB/s", "GFLOP/s", "TIME / BOUND"}}
-	for _, k := range r.Kernels {
-		rows = append(rows, []string{
-			k.Kernel, fmt.Sprint(k.Threads), fmt.Sprint(k.N), fmt.Sprintf("%.3g", k.Seconds), fmt.Sprintf("%.0f", k.PerRow),
-			fmt.Sprintf("%.2f", k.Bandwidth), fmt.Sprintf("%.2f", k.FlopRate), fmt.Sprintf("%.2f", k.OverRoofline),
-		})
-	}
-	return cli.PrintTable(w, rows)
-}
-
-// printDenoising prints a table with a line for every method.
-func printDenoising(w io.Writer, r *bench.Denoising) error {
-	head := []string{"METHOD", "NEIGHBOURS", "FIT, SECONDS"}
-	for _, t := range r.Methods[0].Threads {
-		head = append(head, fmt.Sprintf("ROWS/S, THREADS: %d", t))
-	}
-	table := [][]string{append(head, "ALL ROWS, SECONDS", "TIMED ON")}
-	for _, m := range r.Methods {
-		cells := []string{m.Method, fmt.Sprint(m.Neighbors), fmt.Sprintf("%.2g", m.FitSeconds)}
-		for _, v := range m.PerSecond {
-			cells = append(cells, fmt.Sprintf("%.3g", v))
-		}
-		all := m.FitSeconds + float64(r.N)/m.PerSecond[len(m.PerSecond)-1]
-		table = append(table, append(cells, fmt.Sprintf("%.2g", all), fmt.Sprintf("%d rows", m.Rows)))
-	}
-	return cli.PrintTable(w, table)
 }

@@ -32,25 +32,6 @@ func TestBenchJSON(t *testing.T) {
 		assert.Equal(t, bench.Reference, c.Runs[len(c.Runs)-1].Solver)
 	}
 	assert.Positive(t, report.Cases[0].Fitter.PerSecond)
-	require.NotNil(t, report.Roofline)
-	assert.NotEmpty(t, report.Roofline.Kernels)
-	assert.Empty(t, report.Denoise)
-}
-
-func TestBenchDenoise(t *testing.T) {
-	if testing.Short() {
-		t.Skip("3 s: every method of denoising is timed; make test runs it")
-	}
-	var report benchReport
-	require.NoError(t, json.Unmarshal([]byte(succeed(t, "bench", "denoise", "--rows", "100", "--quick", "--json")), &report))
-	require.Len(t, report.Denoise, 1)
-	r := report.Denoise[0]
-	assert.Equal(t, []int{100, 3}, []int{r.N, r.D})
-	assert.NotEmpty(t, r.Methods)
-	assert.Empty(t, report.Cases)
-	refused := execute("bench", "denoise", "--loss", "l2")
-	assert.Equal(t, 2, refused.code)
-	assert.Contains(t, refused.stderr, "--loss does nothing with denoise")
 }
 
 func TestBenchTableAndCurves(t *testing.T) {
@@ -93,11 +74,11 @@ func linesOf(text, solver string) []string {
 
 func TestBenchRefuses(t *testing.T) {
 	for what, args := range map[string][]string{
-		"want r1, r2, r3, all or denoise, got r4": {"r4"},
-		"no loss \"l3\" here":                     {"r1", "--loss", "l3"},
-		"no solver \"magic\"":                     {"r1", "--solver", "magic"},
-		"--rows: 5 rows are too few":              {"r3", "--rows", "5"},
-		"is not here; run this in":                {"r2"},
+		"want r1, r2, r3 or all, got r4": {"r4"},
+		"no loss \"l3\" here":            {"r1", "--loss", "l3"},
+		"no solver \"magic\"":            {"r1", "--solver", "magic"},
+		"--rows: 5 rows are too few":     {"r3", "--rows", "5"},
+		"is not here; run this in":       {"r2"},
 	} {
 		r := execute(append([]string{"bench"}, args...)...)
 		assert.Equal(t, cli.ExitUsage, r.code, what)

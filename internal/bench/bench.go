@@ -1,8 +1,6 @@
 // Package bench compares the solvers on the same fits: objective, work and time.
 // A [Regime] is a set of test problems of one kind. [Regime.Problems] makes them,
-// [Problem.Compare] runs every solver on one, [MeasureRoofline] compares passes
-// over the rows with the speed of the machine, and [TimeDenoising] times the
-// methods of denoising. Nothing is printed here.
+// [Problem.Compare] runs every solver on one. Nothing is printed here.
 package bench
 
 import (
@@ -11,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -33,8 +30,6 @@ type Options struct {
 	TimeLimit time.Duration
 	// Threads bounds the goroutines; 0 stands for all processors.
 	Threads int
-	// Quick asks for rough figures of the machine and of denoising.
-	Quick bool
 	// Digits returns the rows of a regime of digits; it is called for that only.
 	Digits func() (scqm.Data, error)
 	// Learn fits a model as [scqm.Learn] does, which nil stands for.
@@ -46,14 +41,6 @@ func (o Options) learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.F
 		return scqm.Learn(ctx, x, c)
 	}
 	return o.Learn(ctx, x, c)
-}
-
-// threadCounts lists one thread and, if there are more, all.
-func (o Options) threadCounts() []int {
-	if all := par.Threads(o.Threads); all > 1 {
-		return []int{1, all}
-	}
-	return []int{1}
 }
 
 // median returns the middle of some numbers, which may be infinite.

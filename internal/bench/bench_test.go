@@ -22,7 +22,7 @@ import (
 // there are rows as long as those.
 func tiny() Options {
 	return Options{
-		Losses: []string{"l2"}, Fits: 2, Rows: []int{300}, TimeLimit: 50 * time.Millisecond, Quick: true,
+		Losses: []string{"l2"}, Fits: 2, Rows: []int{300}, TimeLimit: 50 * time.Millisecond,
 		Digits: func() (scqm.Data, error) {
 			narrow := noisySheet(60)
 			x := scqm.Data{N: narrow.N, D: 784, X: make([]float64, narrow.N*784)}
@@ -51,11 +51,6 @@ func TestCompare(t *testing.T) {
 		assert.Equal(t, r.Name == RegimeSphere, c.Fitter != nil)
 		if c.Fitter != nil {
 			assert.Greater(t, c.Fitter.PerSecond, 10.0)
-		}
-		if r.Roofline {
-			report, err := MeasureRoofline(t.Context(), tiny(), problems)
-			require.NoError(t, err)
-			checkRoofline(t, report)
 		}
 	}
 	assert.Equal(t, 1, left, "rows of 784 numbers are too long for newton")
@@ -119,20 +114,6 @@ func checkRuns(t *testing.T, c *Comparison) (left int) {
 	return left
 }
 
-func checkRoofline(t *testing.T, r *Roofline) {
-	t.Helper()
-	for _, s := range r.Speeds {
-		assert.Positive(t, s.Read)
-		assert.Positive(t, s.Product)
-	}
-	require.Len(t, r.Kernels, len(kernels)*len(r.Speeds))
-	for _, k := range r.Kernels {
-		assert.Equal(t, 300, k.N)
-		assert.InEpsilon(t, 8*sheetColumns/k.PerRow, k.Bandwidth, 1e-9)
-		assert.Greater(t, k.OverRoofline, 0.01)
-	}
-}
-
 // The digits are asked for when their regime begins, and models are learned by
 // the function given.
 func TestOptionsAreUsed(t *testing.T) {
@@ -166,24 +147,6 @@ func TestHistories(t *testing.T) {
 	records, best := c.History(c.Runs[0], 1)
 	assert.Nil(t, records)
 	assert.Equal(t, 3.0, best)
-}
-
-func TestTimeDenoising(t *testing.T) {
-	o := Options{Rows: []int{200}, Quick: true}
-	clouds := Clouds(o)
-	require.Equal(t, []Cloud{{200, 3}}, clouds)
-	assert.Equal(t, []Cloud{{300, 3}}, Clouds(Options{Quick: true}))
-	assert.Equal(t, Cloud{denoiseWideN, denoiseWide}, Clouds(Options{})[len(cloudSizes)])
-	r, err := TimeDenoising(t.Context(), o, clouds[0])
-	require.NoError(t, err)
-	require.Len(t, r.Methods, len(denoiseMethods()))
-	for _, m := range r.Methods {
-		for _, v := range m.PerSecond {
-			assert.Greater(t, v, 1.0, m.Method)
-		}
-		assert.Positive(t, m.Rows, m.Method)
-		assert.Positive(t, m.Neighbors, m.Method)
-	}
 }
 
 // fake is a run whose cost falls as given, one pass and millisecond a step.

@@ -20,9 +20,6 @@ const (
 // Regime is a kind of fit that the solvers are compared on.
 type Regime struct {
 	Name, Title string
-	// Roofline says that passes over its rows are worth a comparison with the speed
-	// of the machine.
-	Roofline bool
 
 	losses []string // compared by default
 	sets   func(o Options) ([]rowSets, error)
@@ -45,7 +42,7 @@ var Regimes = []Regime{
 	},
 	{
 		Name: RegimeSheet, Title: "a sheet with 2 % outliers",
-		losses: []string{"l2", "squared_l2"}, Roofline: true, sets: sheetSets,
+		losses: []string{"l2", "squared_l2"}, sets: sheetSets,
 	},
 }
 

@@ -519,10 +519,7 @@ def test_weights_that_cannot_be(weights: Any, message: str) -> None:
 
 
 def test_interrupts() -> None:
-    """Of fits and of denoising, in Go and with a loss in Python, are heard.
-
-    How soon is for a machine without other work: benchmarks/interrupts.py.
-    """
+    """Of fits and of denoising, in Go and with a loss in Python, are heard."""
     X, _ = make_sphere(2000, noise=0.05, random_state=0)
     # Seconds on the fastest machine, for a fit that ends leaves something.
     big, _ = make_sphere(200000, noise=0.05, random_state=0)

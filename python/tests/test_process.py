@@ -85,8 +85,7 @@ def test_interrupts() -> None:
     """20 of 20 end, wherever the interrupt strikes, where the work never would.
 
     In a process of their own: Python loses what strikes within callbacks of its
-    collector and of weak references, and other libraries of these tests have some. How
-    soon they end is for a machine without other work: benchmarks/interrupts.py.
+    collector and of weak references, and other libraries of these tests have some.
     """
     run = subprocess.run(
         [sys.executable, __file__], capture_output=True, text=True, check=False
