@@ -84,8 +84,7 @@ func bowlRows(t *testing.T, n, D, noise int, seed uint64) scqm.Data {
 	return x
 }
 
-// choiceSeeds is the number of data sets for each figure below. docs/experiments.md
-// has those of 8.
+// choiceSeeds is the number of data sets for each figure below.
 var choiceSeeds = flag.Uint64("choices", 1, "data sets to choose losses for")
 
 // The loss chosen is within 2 % of the best single one, on rows held out, under
