@@ -20,22 +20,22 @@ var budgets = []struct {
 	{"models/residuals", 2687},
 	{"models/mean", 1271},
 	{"solvers", 6328},
-	{"framework", 10061},
+	{"framework", 10037},
 	{"losses", 3154},
-	{"manifolds", 4923},
+	{"manifolds", 4921},
 	{"internal/dense", 8169},
 	{"internal/dataset", 5979},
 	{"internal/soak", 3039},
-	{"cmd", 5688},
-	{"bindings", 5970},
+	{"cmd", 5599},
+	{"bindings", 6006},
 	{"plugins", 5531},
-	{"python/scqm", 15146},
-	{"python/benchmarks", 4209},
-	{".", 134775},
+	{"python/scqm", 15148},
+	{"python/benchmarks", 3684},
+	{".", 133750},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39508
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39495
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
