@@ -240,7 +240,13 @@ func newExactFit(m *Model, x Data) *exactFit {
 
 // exactRun takes the point that the run of a fit ended at, with the rows that it saw.
 func exactRun(fit *Fit, x Data) *exactFit {
-	return exactAt(fit.Run.Point, x, fit.Model, fit.Model.Meta.Missing.prior())
+	m, at := fit.Model, fit.Run.Point
+	var run []float64 // U
+	for k := range m.D {
+		width := m.Latent + m.Meta.Effective
+		run = append(run, at[BlockQ][k*width:k*width+m.Latent]...)
+	}
+	return exactAt(at, x, m, turned(m.Meta.Missing.prior(), m.U, run, m.D, m.Latent))
 }
 
 func exactAt(at framework.Point, x Data, m *Model, prior []float64) *exactFit {

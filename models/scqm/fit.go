@@ -150,7 +150,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	fit.Model.Loss = c.Loss
 	fit.Model.Meta = p.meta(c, solver, run, notes)
 	fit.Model.Meta.judgeCurvature(fit.Model.CurvatureExtent(fit.Model.Tau, x.Weights))
-	fit.Model.Meta.Missing = p.describeMissing(c, run.Point)
+	fit.Model.Meta.Missing = p.describeMissing(c, fit.Model, run.Point)
 	return fit, fitError(failure, false)
 }
 

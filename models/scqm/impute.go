@@ -136,9 +136,6 @@ const (
 	leastNoise = 1e-7
 )
 
-// minVariance is the least variance of a latent coordinate, relative to the largest.
-const minVariance = 1e-8
-
 // setNoise finds the density exp(-loss(r)/a) of an entry that has mean loss mean.
 func (p *posterior) setNoise(mean float64) {
 	var one [1]float64

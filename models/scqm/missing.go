@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
@@ -18,11 +21,9 @@ import (
 //
 // plus the curvature penalty. A row with few entries is fitted exactly by many tau, one
 // with less than d by a whole curve or surface of them. So tau of rows with missing
-// entries has a Gaussian prior: P_i = s^2/v I for squared_l2, with s^2 the variance of
-// the noise of an entry and v the mean variance of a latent coordinate, both those of the
-// fit itself, see settlePrior; for other losses the mean loss of an entry takes the place
-// of s^2. The prior is the same in all directions because a rotation of tau changes nothing
-// else: a prior that prefers a rotation takes solvers hundreds of iterations to find it. Rows
+// entries has a Gaussian prior: P_i = s^2 S^-1 for squared_l2, with s^2 the variance of
+// the noise of an entry and S the covariance of tau, both those of the fit itself, see
+// settlePrior; for other losses the mean loss of an entry takes the place of s^2. Rows
 // without missing entries have P_i = 0, so that complete data are fitted without a prior.
 //
 // Source: M. Tipping, C. Bishop, Probabilistic principal component analysis, Journal of
@@ -108,14 +109,21 @@ func (m *Model) forComplete(x Data, act string) (*Model, error) {
 }
 
 // describeMissing returns the Meta of missing entries.
-func (p *Problem) describeMissing(c Config, x framework.Point) *MissingMeta {
+func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *MissingMeta {
 	if !c.IgnoreMissing {
 		return nil
 	}
 	if p.Prior == nil && p.setPrior(x) != nil { // for rows that are placed later
 		p.Prior = nil
 	}
-	return &MissingMeta{Policy: MissingIgnored, Entries: len(p.Data().X) - p.Data().Observed(), Prior: p.Prior}
+	f := p.NewSheet()
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	before := make([]float64, f.D*f.Latent)
+	dense.Transpose(before, f.QT[:f.Latent*f.D], f.Latent, f.D)
+	return &MissingMeta{
+		Policy: MissingIgnored, Entries: len(p.Data().X) - p.Data().Observed(),
+		Prior: turned(p.Prior, before, m.U, f.D, f.Latent),
+	}
 }
 
 // setPrior sets the prior of incomplete rows from the noise and the covariance of tau at a point. The point
@@ -141,19 +149,47 @@ func freeEntries(entries float64, n int, s sheet.Shape) float64 {
 	return math.Max(entries-float64(n*s.Latent+s.D*(1+s.M)), entries/10)
 }
 
-// priorOf returns noise over the mean variance of the latent coordinates, times I.
+// priorOf returns noise times the inverse of the covariance of tau, whose eigenvalues are raised to minVariance
+// times the largest.
 func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
 	codes := Data{N: x.N, D: d, X: tau, Weights: x.Weights}
-	mean := rows.Mean(codes)
-	var variance float64
+	mean, total := rows.Mean(codes), codes.TotalWeight()
+	eigen := dense.NewSymmetricEigen(d)
 	for i := range x.N {
-		for j, v := range codes.Row(i) {
-			variance += x.Weight(i) / x.TotalWeight() * (v - mean[j]) * (v - mean[j]) / float64(d)
+		for j := range d {
+			for k := range d {
+				eigen.A[j*d+k] += x.Weight(i) / total * (codes.Row(i)[j] - mean[j]) * (codes.Row(i)[k] - mean[k])
+			}
 		}
 	}
+	eigen.FactorizeOrIdentity()
+	largest := eigen.Values[d-1]
 	prior := make(nearest.Prior, d*d)
-	for j := 0; j < d && variance > 0; j++ {
-		prior[j*d+j] = noise / variance
+	if !(largest > 0) {
+		return prior
+	}
+	for v, variance := range eigen.Values {
+		by := noise / math.Max(variance, minVariance*largest)
+		for j := range d {
+			for k := range d {
+				prior[j*d+k] += by * eigen.A[j*d+v] * eigen.A[k*d+v]
+			}
+		}
 	}
 	return prior
+}
+
+// minVariance is the least variance of a latent coordinate, relative to the largest.
+const minVariance = 1e-8
+
+// turned returns the prior for tau R', given U before and after the rotation R: U' = U R'.
+func turned(p nearest.Prior, before, after []float64, D, d int) nearest.Prior {
+	if p == nil {
+		return nil
+	}
+	var r, rp, out mat.Dense
+	r.Mul(mat.NewDense(D, d, after).T(), mat.NewDense(D, d, before))
+	rp.Mul(&r, mat.NewDense(d, d, p))
+	out.Mul(&rp, r.T())
+	return nearest.Prior(out.RawMatrix().Data)
 }

@@ -174,19 +174,6 @@ func TestMissingFitsReachTheSurface(t *testing.T) {
 	}
 }
 
-// Few missing entries leave a fit about as easy as none: their prior prefers no rotation of the latent coordinates,
-// which solvers would have to find.
-func TestFewMissingEntriesKeepFitsEasy(t *testing.T) {
-	for _, name := range []string{"squared_l2", "huber"} {
-		for seed := range uint64(2) {
-			y := hide(bowl(101+seed, 300, 20, 0.05), 110+seed, 0.01)
-			fit := learn(t, y, Config{Latent: 2, Loss: named(t, name, y.D), Ridge: 1e-3, IgnoreMissing: true})
-			assert.Equal(t, framework.Converged, fit.Run.Status, name)
-			assert.Less(t, fit.Run.Iterations, 200, name)
-		}
-	}
-}
-
 // A model of complete rows that ignores missing entries places rows with gaps among those
 // that it was fitted to.
 func TestMissingRowsAfterACompleteFit(t *testing.T) {
