@@ -13,7 +13,7 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 23885},
+	{"models/scqm", 23918},
 	{"models/denoise", 14650},
 	{"models/selection", 1039},
 	{"models/rows", 2210},
@@ -24,18 +24,18 @@ var budgets = []struct {
 	{"losses", 3154},
 	{"manifolds", 4921},
 	{"internal/dense", 8169},
-	{"internal/dataset", 5979},
-	{"internal/soak", 3039},
+	{"internal/dataset", 5881},
+	{"internal/soak", 2877},
 	{"cmd", 5599},
 	{"bindings", 6006},
 	{"plugins", 5531},
 	{"python/scqm", 15148},
-	{"python/benchmarks", 3684},
-	{".", 133750},
+	{"python/benchmarks", 3286},
+	{".", 133125},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39495
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39449
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
