@@ -130,7 +130,7 @@ func MNIST(ctx context.Context, d Digits, s Settings) (*DigitStudy, error) {
 		"The paper says that l2 and l1 reconstruct better than squared_l2. In full, this experiment finds l2 and squared_l2 closer to each other than repetitions are, and l1 behind both by this distance, which is not the one it minimises.",
 	}}
 	for _, loss := range []framework.Loss{losses.L2(), losses.SquaredL2(), losses.L1()} {
-		e.addPair(loss, 0)
+		e.addPair(loss, scqm.FullCurvature)
 	}
 	e.models = append(e.models, &DigitModel{Name: "kernel PCA"})
 	return e.run(ctx, d, s)

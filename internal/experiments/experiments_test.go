@@ -136,6 +136,24 @@ func TestKernelPCA(t *testing.T) {
 	require.ErrorIs(t, err, errKernel)
 }
 
+// Models called quadratic have all directions of curvature, whatever the rows show.
+func TestQuadraticModelsAreCurved(t *testing.T) {
+	digits := fakeDigits()
+	for i := range digits.Labels {
+		digits.Labels[i] = []string{"4", "9"}[i%2]
+	}
+	study, err := MNIST(t.Context(), digits, Settings{Quick: true, Reps: 1})
+	require.NoError(t, err)
+	curved := 0
+	for _, m := range study.Models {
+		if strings.HasSuffix(m.Name, "quadratic") {
+			assert.Equal(t, 3, m.Model.Curvature, m.Name)
+			curved++
+		}
+	}
+	assert.Equal(t, 3, curved)
+}
+
 // Arrays have the shapes that they claim, and the table is that of the study.
 func TestRun(t *testing.T) {
 	settings := Settings{Quick: true, Reps: 1}
