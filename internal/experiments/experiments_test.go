@@ -3,7 +3,6 @@ package experiments
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -107,33 +106,6 @@ func TestPaperIsBelowTheOracle(t *testing.T) {
 	assert.Equal(t, "90", rows[0].Values[0].String())
 	assert.Empty(t, paperRows([]float64{0.05}))
 	assert.Equal(t, []Mean{{}, {Value: 140, N: 1, Exact: true}}, paperRows([]float64{0.05, 0.06})[0].Values)
-}
-
-// Codes of rows learned from are those of new rows that are equal to them, and the
-// rows that belong to codes are nearer than their mean. The Python tests compare
-// the numbers with those of scikit-learn.
-func TestKernelPCA(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	x := scqm.Data{N: 40, D: 5, X: make([]float64, 200)}
-	for i := range x.X {
-		x.X[i] = rng.NormFloat64() * float64(1+i%5)
-	}
-	k, err := newKernelPCA(x, 2)
-	require.NoError(t, err)
-	assert.InDeltaSlice(t, k.codes, k.transform(x), 1e-10)
-	// Codes are centred, uncorrelated, and their squares add up to eigenvalues.
-	var sums [2]float64
-	var product float64
-	for i := range x.N {
-		sums[0] += k.codes[2*i]
-		sums[1] += k.codes[2*i+1]
-		product += k.codes[2*i] * k.codes[2*i+1]
-	}
-	assert.InDeltaSlice(t, []float64{0, 0, 0}, []float64{sums[0], sums[1], product}, 1e-10)
-	y := k.reconstruct(k.codes)
-	assert.Less(t, MeanDistance(x, y), 0.9*MeanDistance(x, slices.Repeat(k.centre, x.N)))
-	_, err = newKernelPCA(scqm.Data{N: 3, D: 1, X: []float64{1, 1, 1}}, 1)
-	require.ErrorIs(t, err, errKernel)
 }
 
 // Models called quadratic have all directions of curvature, whatever the rows show.

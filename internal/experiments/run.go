@@ -129,9 +129,8 @@ func (study *SphereStudy) arrays() []Array {
 }
 
 // arrays are learned, the images of the first repetition, codes/k and
-// reconstruction/k of model k, its c/k, U/k, V/k and Theta/k where it is one of
-// this library, and learned_rows/r and held_rows/r, the numbers of the images of
-// repetition r.
+// reconstruction/k of model k, its c/k, U/k, V/k and Theta/k, and learned_rows/r and
+// held_rows/r, the numbers of the images of repetition r.
 func (study *DigitStudy) arrays() []Array {
 	x := study.Learned.X
 	list := []Array{{"learned", []int{x.N, x.D}, x.X}}
@@ -139,14 +138,13 @@ func (study *DigitStudy) arrays() []Array {
 		list = append(list, Array{fmt.Sprintf("%s/%d", name, k), shape, data})
 	}
 	for k, m := range study.Models {
-		add(k, "codes", m.Codes, x.N, 2)
+		s := m.Model
+		add(k, "codes", s.Tau, x.N, 2)
 		add(k, "reconstruction", m.Reconstruction, x.N, x.D)
-		if s := m.Model; s != nil {
-			add(k, "c", s.C, s.D)
-			add(k, "U", s.U, s.D, s.Latent)
-			add(k, "V", s.V, s.D, s.Curvature)
-			add(k, "Theta", s.Theta, s.Latent*(s.Latent+1)/2, s.Curvature)
-		}
+		add(k, "c", s.C, s.D)
+		add(k, "U", s.U, s.D, s.Latent)
+		add(k, "V", s.V, s.D, s.Curvature)
+		add(k, "Theta", s.Theta, s.Latent*(s.Latent+1)/2, s.Curvature)
 	}
 	for rep, split := range study.Splits {
 		for side, name := range []string{"learned_rows", "held_rows"} {

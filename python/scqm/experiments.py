@@ -285,7 +285,7 @@ def _with_alternatives(outcome: Experiment, digits: Digits) -> Experiment:
     head, bar, rest = outcome.markdown.rpartition("|\n")
     note = (
         "Rows from factor analysis on are models of scikit-learn with 2 components; "
-        "the last kernel PCA has its inverse_transform, and Isomap has none."
+        "Isomap has no inverse_transform."
     )
     return Experiment(
         outcome.name, outcome.title, table, [*outcome.notes, note], outcome.arrays,
@@ -310,7 +310,7 @@ def _alternatives() -> dict[str, Callable[[Array], Any]]:
         "factor analysis": lambda _: FactorAnalysis(2, random_state=0),
         "NMF": lambda _: NMF(2, init="nndsvda", max_iter=2000),
         "Isomap": lambda _: Isomap(n_neighbors=10, n_components=2),
-        "kernel PCA, scikit-learn": kernel,
+        "kernel PCA": kernel,
     }
 
 
