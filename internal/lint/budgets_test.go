@@ -31,11 +31,11 @@ var budgets = []struct {
 	{"plugins", 5531},
 	{"python/scqm", 15148},
 	{"python/benchmarks", 3286},
-	{".", 133125},
+	{".", 132917},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39449
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39559
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.

@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the version of the module that writes files.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // FormatVersion is the version of the model file that this package writes.
 const FormatVersion = 1

@@ -3,4 +3,4 @@
 It is apart so that building the wheel can read it without the library.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
