@@ -60,7 +60,7 @@ var construct = map[string]struct {
 	"se":             {1, func(n []int) framework.Manifold { return manifolds.NewSE(n[0]) }},
 }
 
-// vectors are the kinds whose points are as long as their argument says, or by a constant longer.
+// vectors are the manifolds whose points have as many entries as their argument, plus a constant.
 var vectors = []string{"euclidean", "sphere", "hyperbolic", "positive", "simplex", "complex_circle"}
 
 // block makes the block. Python has checked the arguments for people to

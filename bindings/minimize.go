@@ -380,8 +380,8 @@ func (p *pythonProblem) report(result solution) (string, error) {
 	return result.report(last, p.costs, p.gradients, p.products)
 }
 
-// report is what Minimize returns, given the norm of the gradient at the end where the
-// result does not have it, and the calls of the functions.
+// report encodes the result of Minimize with the numbers of calls of the functions. last is
+// the norm of the final gradient, used where the result has none.
 func (r solution) report(last float64, costs, gradients, products int64) (string, error) {
 	if r.Stationarity != nil {
 		last = 0

@@ -182,7 +182,7 @@ type part struct {
 	checked bool
 }
 
-// chunk is an array of Python's, from row number first on.
+// chunk is an array of Python that holds the rows of the table from row first on.
 type chunk struct {
 	first   int
 	rows    int

@@ -146,8 +146,8 @@ func (e *Evaluator) gradientAt(dst, x Point) error {
 	return nil
 }
 
-// compare looks whether the gradient at x is that of the cost, and notes where it is not. One
-// evaluation without a gradient usually tells; a run is not worth less for those of a doubt.
+// compare checks the gradient at x against differences of the cost, and records a mismatch. It
+// usually costs one evaluation without a gradient, more where the first one is inconclusive.
 func (r *run) compare(x, grad Point, cost float64) error {
 	e := r.evaluator
 	e.lastValid = false
@@ -263,7 +263,7 @@ func (c *comparison) differs(v Point) (slope float64, wrong bool) {
 	return slope, false
 }
 
-// signs writes a tangent vector of entries of one size and random signs.
+// signs fills dst with 1 and -1 at random, and projects it on the tangent space.
 func signs(dst Point, blocks []Block, x Point) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	for k, b := range blocks {

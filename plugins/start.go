@@ -48,8 +48,8 @@ func (p *Plugin) start(file *executable.File) error {
 	return p.configure(ctx)
 }
 
-// newFolder makes the folder of the socket, closed to other users. In memory,
-// paths are short, and nothing outlives the machine.
+// newFolder creates the directory of the socket, which other users cannot enter. On Linux it is
+// in /dev/shm: the path is short enough for a socket, and a reboot removes it.
 func newFolder() (string, error) {
 	parent := ""
 	if runtime.GOOS == "linux" {

@@ -84,8 +84,8 @@ type RGDState struct {
 // Iterate returns the current point and its cost.
 func (s *RGDState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
 
-// Gradient returns the Riemannian gradient at the iterate, or nil if a block has rows of independent costs: their
-// gradients are never computed at one point.
+// Gradient returns the Riemannian gradient at the iterate, or nil if a block has rows of independent costs: the
+// gradients of these rows are computed at different points.
 func (s *RGDState) Gradient() framework.Point {
 	if !s.Known {
 		return nil

@@ -377,7 +377,7 @@ func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x scqm.Data
 	return d, r, err
 }
 
-// choosesNeighbors tells whether the number of neighbours is not given.
+// choosesNeighbors reports whether the number of neighbours is not given.
 func (f *denoiseFlags) choosesNeighbors() bool {
 	return f.neighbors == choiceAuto || f.neighbors == "" && denoise.ChoosesNeighbors(f.method)
 }

@@ -65,12 +65,12 @@ type surface struct {
 	stale bool // the normals replace those of the file
 }
 
-// stale tells whether a point cloud brings normals that its output would have as well.
+// stale reports whether a point cloud brings normals that its output would have as well.
 func (f *denoiseFlags) stale(y table) bool {
 	return y.cloud != nil && f.latent == y.Cols-1 && y.cloud.SameFormat(f.output) && y.cloud.Normals() != nil
 }
 
-// describes tells whether something that was asked for needs the surface.
+// describes reports whether something that was asked for needs the surface.
 func (f *denoiseFlags) describes(y table) bool {
 	g := f.geometry
 	return !f.partial && (g.normals || g.curvature || g.dropping() || f.report || f.stale(y))

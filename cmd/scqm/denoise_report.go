@@ -17,8 +17,8 @@ import (
 	"github.com/scqm/scqm/models/denoise/classic"
 )
 
-// chooseLoss sets the loss asked for; none is the default of auto and of methods
-// without one. Huber's without delta waits for the rows.
+// chooseLoss sets the loss of --loss. Without the flag auto and methods without a loss get
+// none. Huber's loss without a delta is set later, from the rows.
 func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error {
 	given := cmd.Flags().Changed("loss")
 	switch f.method {

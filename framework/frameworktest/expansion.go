@@ -49,9 +49,9 @@ func (x *expansion) slopes(terms int, length float64) ([]Slope, error) {
 	return slopes, nil
 }
 
-// smallest returns the smallest slope of the remainders after some terms. Where
-// a step crosses a kink the slope means nothing: less than half of the
-// functions may be measured again over shorter steps.
+// smallest returns the smallest slope of the remainders after some terms. A step
+// that crosses a kink has no meaningful slope: up to half of the functions are
+// therefore measured again over shorter steps.
 func (x *expansion) smallest(terms int) (Slope, error) {
 	slopes, err := x.slopes(terms, 1)
 	if err != nil {

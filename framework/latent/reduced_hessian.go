@@ -105,9 +105,8 @@ func (p *prober) reducedGradient() []float64 {
 }
 
 // NewtonStep returns the outer coordinates of the undamped Newton step, -S^-1 times the
-// reduced gradient, with the magnitudes of eigenvalues and without the directions in
-// which it would lower the cost by a rounding error only, such as those that leave it as
-// it is.
+// reduced gradient. Eigenvalues count by their magnitude. Directions in which the predicted
+// reduction is a rounding error are left out, such as those along which the cost is constant.
 func (h *ReducedHessian) NewtonStep() []float64 {
 	step := slices.Clone(h.gradient)
 	h.spectral.ToEigen(step)

@@ -121,7 +121,7 @@ func defaultLoss(name string, x scqm.Data) (framework.Loss, error) {
 	return losses.ByName(name, params)
 }
 
-// config is the fit of set k without a solver.
+// config returns the settings of the fit of set k; the solver is still to be set.
 func (p *Problem) config(k int, o Options) scqm.Config {
 	return scqm.Config{
 		Latent: Latent, Curvature: scqm.FullCurvature, Loss: p.losses[k], Ridge: cmp.Or(p.regime.ridge, scqm.NoRidge), Threads: o.Threads,

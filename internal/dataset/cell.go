@@ -88,7 +88,7 @@ func cellFault(s string, c cell) error {
 	return inputErrorf(ErrFormat, "%s is not a number; %s", shortQuote(s), remedy)
 }
 
-// isInfinite tells infinities from words for what is missing.
+// isInfinite reports whether a special cell is an infinity, not a word for a missing value.
 func isInfinite(s string) bool {
 	v, _ := parseCell(s)
 	return math.IsInf(v, 0)

@@ -253,7 +253,7 @@ func separate(line []byte, j int, comma byte) []byte {
 	return line
 }
 
-// formula tells whether a spreadsheet would run a name.
+// formula reports whether a spreadsheet would run a name.
 func formula(name string) bool { return name != "" && strings.IndexByte("=+-@", name[0]) >= 0 }
 
 // appendName quotes where a reader would otherwise see a separator or a comment, and

@@ -49,7 +49,7 @@ func asksByName(columns []string) bool {
 	return false
 }
 
-// judgeHeader tells whether the first record is a header by its cells in some
+// judgeHeader reports whether the first record is a header by its cells in some
 // columns. It does not guess: a single slip in a row of numbers must not turn
 // the row into names. Cells are judged as the names that they would make, so that
 // those that are written are read back.
@@ -82,7 +82,7 @@ func (t *csvTable) judgeHeader(keep []int, names []string) (bool, error) {
 	return text >= 0, nil
 }
 
-// hasWord tells whether one of some cells is neither a number nor a missing
+// hasWord reports whether any of the cells is neither a number nor a missing
 // value.
 func hasWord(cells []string) bool {
 	for _, s := range cells {

@@ -13,7 +13,7 @@ type Matrix struct {
 // Row returns row i, sharing memory with m.
 func (m *Matrix) Row(i int) []float64 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
-// check tells whether the fields of a Matrix that a caller built agree.
+// check returns an error unless the fields of a Matrix that a caller built agree.
 func (m *Matrix) check() error {
 	switch n, err := (Array{Shape: []int{m.Rows, m.Cols}}).elements(); {
 	case err != nil:

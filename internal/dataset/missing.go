@@ -17,7 +17,7 @@ const (
 	LeaveOutIncomplete
 )
 
-// leavesOut tells whether a row is left out.
+// leavesOut reports whether a row is left out.
 func (l LeaveOut) leavesOut(row []float64) bool {
 	lost := 0
 	for _, v := range row {

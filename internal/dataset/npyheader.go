@@ -60,7 +60,7 @@ func (p *literal) fail(wanted string) {
 	}
 }
 
-// ahead tells whether token comes next; "" is the end.
+// ahead reports whether token comes next; "" stands for the end.
 func (p *literal) ahead(token string) bool {
 	p.rest = strings.TrimLeft(p.rest, " \t\n")
 	if token == "" {

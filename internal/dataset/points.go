@@ -242,7 +242,7 @@ func CheckKnown(path string) error {
 		path, strings.Join(formats, ", "), strings.Join(cloudFormats, ", "))
 }
 
-// SameFormat tells whether a file of that name takes over all that the cloud says
+// SameFormat reports whether a file of that name takes over all that the cloud says
 // beside the points.
 func (c *PointCloud) SameFormat(path string) bool {
 	format, _ := cloudFormat(path)
@@ -433,7 +433,7 @@ func separator(line []byte, characters string) byte {
 	return 0
 }
 
-// isComment tells whether a line before the first row is blank or a comment. #N/A is
+// isComment reports whether a line before the first row is blank or a comment. #N/A is
 // a missing value.
 func isComment(line []byte) bool {
 	line = bytes.TrimSpace(line)

@@ -36,7 +36,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, s.failed(err)
 }
 
-// fits tells whether there is memory for so many bytes more.
+// fits reports whether there is memory for so many more bytes.
 func (s *spool) fits(more int) bool {
 	if len(s.head)+more <= cap(s.head) {
 		return true

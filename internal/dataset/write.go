@@ -76,7 +76,7 @@ func CheckOutput(path string, extensions ...string) error {
 	return CheckPlace(path)
 }
 
-// CheckPlace tells whether WriteFileAtomic can make path, by trying to make a
+// CheckPlace returns an error unless WriteFileAtomic can make path, by trying to make a
 // file in its directory. It matches ErrInput.
 func CheckPlace(path string) error {
 	if err := tryCreate(path); err != nil {
@@ -85,14 +85,14 @@ func CheckPlace(path string) error {
 	return nil
 }
 
-// IsStream tells whether path is a pipe or a device, which WriteFileAtomic writes
+// IsStream reports whether path is a pipe or a device, which WriteFileAtomic writes
 // to as it goes, and waits for.
 func IsStream(path string) bool {
 	t, err := resolveTarget(path)
 	return err == nil && path != "-" && t.stream
 }
 
-// ReadOnce tells whether path is standard input, a pipe or a device, which cannot
+// ReadOnce reports whether path is standard input, a pipe or a device, which cannot
 // be read again.
 func ReadOnce(path string) bool {
 	if path == "-" {
@@ -103,7 +103,7 @@ func ReadOnce(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// SameFile tells whether writing the file output would replace what is read from
+// SameFile reports whether writing the file output would replace what is read from
 // input, which may end in the key of an array. Neither is a file if it is "" or
 // "-".
 func SameFile(output, input string) bool {

@@ -91,8 +91,8 @@ func Run(ctx context.Context, name string, s Settings, sigmas []float64, d Digit
 	return &Outcome{study.Table, study.arrays(), s}, nil
 }
 
-// arrays are, for case k of the table, x/k, the feet feet/k and 101 points of the
-// curves, truth/k, linear/k and quadratic/k.
+// arrays returns, for case k of the table, the rows x/k, their projections feet/k, and
+// 101 points of each of the curves truth/k, linear/k and quadratic/k.
 func (study *ToyStudy) arrays() []Array {
 	var list []Array
 	add := func(k int, name string, rows []float64) {
@@ -128,9 +128,9 @@ func (study *SphereStudy) arrays() []Array {
 	return []Array{{"sigmas", []int{len(study.Sigmas)}, study.Sigmas}, flat("errors", study.Errors), flat("rows", study.Rows)}
 }
 
-// arrays are learned, the images of the first repetition, codes/k and
-// reconstruction/k of model k, its c/k, U/k, V/k and Theta/k, and learned_rows/r and
-// held_rows/r, the numbers of the images of repetition r.
+// arrays returns the arrays by name: learned has the images of the first repetition;
+// codes/k, reconstruction/k, c/k, U/k, V/k and Theta/k belong to model k; learned_rows/r
+// and held_rows/r have the indices of the images of repetition r.
 func (study *DigitStudy) arrays() []Array {
 	x := study.Learned.X
 	list := []Array{{"learned", []int{x.N, x.D}, x.X}}

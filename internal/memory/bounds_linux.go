@@ -160,7 +160,7 @@ func memoryGroups(membership, mounts string) []group {
 	return list
 }
 
-// contains tells whether a list separated by commas has a word.
+// contains reports whether a list separated by commas has a word.
 func contains(list, word string) bool {
 	for w := range strings.SplitSeq(list, ",") {
 		if w == word {

@@ -162,7 +162,7 @@ const limitedGCPercent = 25
 // smallestHeap is room that the collector always has above what is live.
 const smallestHeap = 8 << 20
 
-// A Reservation is held by work that is going on.
+// A Reservation is memory set aside for work until Release.
 type Reservation struct {
 	bytes int64
 	once  sync.Once

@@ -40,8 +40,8 @@ func Marks(text string) string {
 	return text
 }
 
-// Escape returns lines with the characters that are not to be shown as a quoted text
-// has them.
+// Escape returns lines in which characters that must not be shown are escaped as in a
+// quoted string.
 func Escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {

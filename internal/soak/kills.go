@@ -160,9 +160,8 @@ func disturb(p *os.Process, signal syscall.Signal, moment time.Duration) error {
 	return err
 }
 
-// checkSignalled wants the ending that the contract promises after a signal: by
-// the signal itself only where nothing can be done about it, or where it came
-// before the program had begun.
+// checkSignalled checks the exit code after a signal. SIGKILL may end the process, after
+// SIGSTOP and SIGCONT it succeeds, and after any other it succeeds or exits with 128 + n.
 func (r run) checkSignalled(signal syscall.Signal) error {
 	switch signal {
 	case syscall.SIGSTOP:

@@ -16,7 +16,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// turns tells whether a method gives the same for rows that are turned, as those are
+// turns reports whether a method gives the same for rows that are turned, as those are
 // that are given by coordinates.
 func turns(m Method) bool {
 	switch m := m.(type) {
@@ -40,7 +40,7 @@ func mostLatent(m Method) int {
 	return core.LatentOf(m)
 }
 
-// wantsPlane tells whether rows of so many columns are denoised along principal axes.
+// wantsPlane reports whether rows of so many columns are denoised along principal axes.
 func wantsPlane(m Method, D int, o Options) (bool, error) {
 	_, linear := m.(principal.PCA)
 	least := mostLatent(m) + 1
@@ -74,7 +74,7 @@ func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*prin
 	return s.Find(ctx, x, auto.MostPlaces)
 }
 
-// turnsLoss tells whether a loss does not change where residuals are turned.
+// turnsLoss reports whether a loss does not change where residuals are turned.
 func turnsLoss(l framework.Loss) bool {
 	_, sized := l.(rowloss.Dimensioned)
 	return l == nil || !sized && rowloss.StructureOf(l) == rowloss.StructureRadial
@@ -95,7 +95,7 @@ func onPlane(m Method, p *principal.Plane, l *principal.Linear) Method {
 	return m
 }
 
-// comparesLinear tells whether a method for rows of D columns is compared with a linear model.
+// comparesLinear reports whether a method for rows of D columns is compared with a linear model.
 func comparesLinear(m Method, D int, o Options) bool {
 	if s, ok := m.(SelectDimension); ok {
 		m = s.Of

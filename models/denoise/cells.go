@@ -42,7 +42,7 @@ type Cell struct {
 	Halo float64   `json:"halo"`
 }
 
-// holds tells whether a row is within a distance of the cell, in every column.
+// holds reports whether a row is within a distance of the cell, in every column.
 func (c *Cell) holds(x []float64, halo float64) bool {
 	for j, v := range x {
 		if v < c.Lo[j]-halo || v >= c.Hi[j]+halo {
@@ -201,7 +201,7 @@ func (c *Cell) far(x []float64) (far float64) {
 	return far
 }
 
-// local tells whether the charts of a method depend on the rows near them only.
+// local reports whether the charts of a method depend on the rows near them only.
 func local(m Method) bool {
 	switch m := m.(type) {
 	case Auto, classic.SCQM, classic.LPCA, classic.MLS, classic.APSS, classic.SPH, classic.QMF:
@@ -234,7 +234,7 @@ type cells struct {
 	told            []bool
 }
 
-// wantsCells tells whether a cloud is to be cut.
+// wantsCells reports whether a cloud is to be cut.
 func wantsCells(m Method, x rows.Data, o Options) bool {
 	return x.N > wholeCells*cmp.Or(o.CellRows, CellRows) && x.D < cellColumns && local(m)
 }

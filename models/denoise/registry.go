@@ -113,7 +113,7 @@ func newAuto(s Settings) (Method, error) {
 	return m, nil
 }
 
-// ChoosesNeighbors tells whether the method of a name chooses the number of neighbours
+// ChoosesNeighbors reports whether the method of a name chooses the number of neighbours
 // where none is given.
 func ChoosesNeighbors(name string) bool {
 	return name == Auto{}.Name() || name == classic.APSS{}.Name()

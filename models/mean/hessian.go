@@ -159,6 +159,6 @@ func (p *Problem) product(v, r []float64) error {
 	return nil
 }
 
-// ErrNoCurvature marks a mean at which the loss has no second derivatives to
-// tell how it answers.
+// ErrNoCurvature marks a mean at which the loss has no second derivatives, so
+// that its response to changes of the data is undefined.
 var ErrNoCurvature = errors.New("no second derivatives at the mean")

@@ -58,7 +58,7 @@ func (d *differences) allocate(size int) {
 	}
 }
 
-// beside returns differences of the same function, for other points.
+// beside returns a copy that differentiates the same function, with its own memory.
 func (d *differences) beside() *differences {
 	other := &differences{Function: d.Function, blocks: d.blocks}
 	other.allocate(len(d.columns))

@@ -20,7 +20,7 @@ func newTurnDistances(m *manifolds.Rotations, points rows.Data) turnDistances {
 	return turnDistances{m, points}
 }
 
-// turnWork is the memory of a call.
+// turnWork holds the temporary arrays of a call.
 type turnWork struct {
 	m, work [9]float64
 	r, u    [3]float64

@@ -290,7 +290,7 @@ func (p *problem) scaledGradients(lo, hi int) ([]float64, error) {
 	return g, nil
 }
 
-// scaleRows multiplies rows, of which the first has number lo, by their weights.
+// scaleRows multiplies the rows lo, lo+1, ... by their weights.
 func (p *problem) scaleRows(g []float64, lo int) {
 	if p.weights == nil {
 		return

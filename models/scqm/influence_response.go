@@ -132,8 +132,8 @@ func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int,
 	return most, nil
 }
 
-// block reads a block of a source, from row from on, whose rows are numbered from first, and finds their
-// coordinates.
+// block reads a block of a source from row from on and finds the coordinates of its rows. Errors number
+// the rows from first.
 func (r *Response) block(ctx context.Context, src Source, from, first, threads int) (*objective.Objective, []float64, error) {
 	n, _ := src.Shape()
 	f, n := r.f, min(BlockRows, n-from)

@@ -34,6 +34,6 @@ import "C"
 // by one goroutine at a time.
 func Address() uintptr { return uintptr(C.plain_address()) }
 
-// Calls is the number of calls of it since the last look, and the most
-// multiplications that one of them did.
+// Calls returns the number of calls since Calls was last called, and the largest
+// number of multiplications of one of them.
 func Calls() (calls, most int) { return int(C.plain_calls()), int(C.plain_most()) }

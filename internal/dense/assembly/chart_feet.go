@@ -85,7 +85,7 @@ func (c chart) feet() {
 	c.store(c.choose(f.good, c.number(feetOne), c.number(feetZero)), c.feetColumn(feetGood))
 }
 
-// crossed is a number of the vector product.
+// crossed computes u_i v_j - u_j v_i, an entry of the cross product.
 func (c chart) crossed(u, v [3]value, i, j int) value {
 	return c.less(c.times(u[i], v[j]), c.times(u[j], v[i]))
 }

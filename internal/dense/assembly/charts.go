@@ -56,8 +56,8 @@ func (c chart) bodies(write func(chart)) (bodies []string) {
 // halves are those of eight numbers.
 const halves = 8 / lanes
 
-// chartKept is the number of sums that stay in registers. The others are read and written for each group, which takes longer than to
-// compute what is added.
+// chartKept is the number of sums kept in registers. The others are loaded and stored for each group, which takes longer than
+// the arithmetic.
 const chartKept = 6
 
 // begin reads the arguments, and clears the sums that stay in registers.

@@ -179,7 +179,7 @@ func (w *localWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	return w.nearest.Load(w.fitted)
 }
 
-// same tells whether all weights are 1.
+// same reports whether all weights are 1.
 func same(weights []float64) bool {
 	for _, w := range weights {
 		if w != 1 {

@@ -110,7 +110,7 @@ type mfitWorker struct {
 	x, sum, diff, step []float64 // D
 }
 
-// Place keeps the neighbourhood.
+// Place implements core.Worker: it stores the neighbourhood for Denoise.
 func (w *mfitWorker) Place(h *core.Neighborhood, _ *core.Row) error {
 	if !(h.Distance[h.N()-1] > 0) {
 		return core.ErrNoSurface

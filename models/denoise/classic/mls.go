@@ -52,7 +52,7 @@ func (m MLS) functions() int {
 	return chart.Quadratics(m.Latent)
 }
 
-// Prepare has nothing to do.
+// Prepare implements core.Method; the method learns nothing from the cloud.
 func (m MLS) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
 	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		d, D, p := m.Latent, c.D, m.functions()

@@ -36,7 +36,7 @@ func (m SPH) Size(n, D int) (int, error) {
 	return core.SettleSize(m, m.Latent, D, m.Neighbors, n, m.Latent+2)
 }
 
-// Prepare has nothing to do.
+// Prepare implements core.Method; the method learns nothing from the cloud.
 func (m SPH) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
 	return core.PerWorker(func(context.Context) (core.Worker, error) {
 		k := m.Latent + 1

@@ -195,7 +195,7 @@ type fit struct {
 // chartNotes is the number of numbers that follow a chart.
 const chartNotes = 3
 
-// about is what is known about a row.
+// about holds the results for one row.
 type about struct {
 	scale     float64 // of the noise near by
 	neighbors int     // of its chart

@@ -245,5 +245,5 @@ func (w *worker) chartRow(dst []float64, i int, s *setting) bool {
 	return true
 }
 
-// inSpace tells whether charts are those of a surface in three dimensions, which may have creases.
+// inSpace reports whether charts are those of a surface in three dimensions, which may have creases.
 func (a *settings) inSpace() bool { return a.q == 1 && a.method.Latent == lookup.Space-1 }

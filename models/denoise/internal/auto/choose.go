@@ -140,7 +140,7 @@ func (c *choice) takeNoise() {
 	}
 }
 
-// better tells whether a rung has less risk than the best: by more than chance where it takes more rows than most clouds do, which is dear.
+// better reports whether a rung has less risk than the best: by more than chance where it takes more rows than most clouds do, which is dear.
 func (c *choice) better(k int) bool {
 	mean, chance := c.over(c.risk[k], c.risk[c.best])
 	if c.rungs[k].neighbors > maxNeighbors {
@@ -162,7 +162,7 @@ func (c *choice) seen(k int) float64 {
 	return c.p.tune.Typical(far) * math.Sqrt(c.p.q/max(c.p.q-stat.Mean(own, nil), c.p.q/4))
 }
 
-// large tells whether most neighbourhoods of a rung are larger than the noise.
+// large reports whether most neighbourhoods of a rung are larger than the noise.
 func (c *choice) large(k int) bool {
 	var ratio []float64
 	for j, i := range c.rows {

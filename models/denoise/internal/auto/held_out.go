@@ -52,7 +52,7 @@ func (p *preparation) holdOut() error {
 	return err
 }
 
-// linearHolds tells whether charts of the setting chosen are no better than the linear
+// linearHolds reports whether charts of the setting chosen are no better than the linear
 // model by more than chance, by rows held out, and how much better they are in mean
 // square.
 func (p *preparation) linearHolds() (gain float64, holds bool, err error) {
@@ -157,7 +157,7 @@ func (p *preparation) takeLinear(charts float64) {
 // estimated in ways that differ by a few per cent.
 const asGood = 0.95
 
-// linearBetter tells whether the linear model has less risk than the charts that were chosen, and
+// linearBetter reports whether the linear model has less risk than the charts that were chosen, and
 // how much these have on the rows of the selection, by the noise of that model.
 func (c *choice) linearBetter() (charts float64, better bool) {
 	p, r := c.p, c.rungs[c.best]

@@ -188,7 +188,7 @@ func reaches(noise, sizes []float64) []float64 {
 	return v
 }
 
-// settled tells whether the noise of most places is known.
+// settled reports whether the noise of most places is known.
 func settled(noise, sizes [][]float64) bool {
 	n := 0
 	for j := range noise[0] {
@@ -293,7 +293,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 // leastLocal and mostLocal bound the noise about a place, in units of that of all: parts as thin as neighbourhoods look like noise.
 const leastLocal, mostLocal = 0.05, 2.5
 
-// isUneven tells whether the noise differs from place to place beyond chance: in the quartiles, so that edges and outliers are not meant.
+// isUneven reports whether the noise differs from place to place beyond chance: in the quartiles, so that edges and outliers are not meant.
 func isUneven(scales []float64) bool {
 	v := slices.Clone(scales)
 	slices.Sort(v)

@@ -77,7 +77,7 @@ const (
 	leastApart = 0.7
 )
 
-// surely tells whether there are two sheets, so far apart that their sides matter.
+// surely reports whether there are two sheets, so far apart that their sides matter.
 func (s sheetPair) surely() bool {
 	return s.overOne > surelySheets && s.overFlat > leastFlat && s.half > leastApart*s.scale
 }
@@ -238,7 +238,7 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 	return nil, sheetPair{}, nil
 }
 
-// sided tells whether some rows are on two sheets.
+// sided reports whether some rows are on two sheets.
 func (a *fit) sided() bool { return a.sheets.half > 0 }
 
 // takeSheets gives places their sides where what charts see near by agrees with two sheets.

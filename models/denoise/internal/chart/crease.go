@@ -69,7 +69,7 @@ func (k *crease) load(from []float64) {
 	k.cosine = inner(&k.normal[0], &k.normal[1])
 }
 
-// IsCrease tells whether what [Space.Store] has written is a crease.
+// IsCrease reports whether what [Space.Store] has written is a crease.
 func IsCrease(stored []float64) bool { return math.IsInf(stored[10], 1) }
 
 // perpendicular is a unit vector at right angles to a unit vector.

@@ -122,7 +122,7 @@ func (f *Frame) fromGram(rows, weights []float64, sum float64) bool {
 // Rounding is the part of the total spread below which a direction is rounding.
 const Rounding = 1e-20
 
-// spans tells whether all axes are determined by the rows.
+// spans reports whether all axes are determined by the rows.
 func (f *Frame) spans() bool { return f.spread[f.K-1] > Rounding*f.total }
 
 // Flat writes the point of the plane through the mean along the axes that is

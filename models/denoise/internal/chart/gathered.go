@@ -36,7 +36,7 @@ const (
 	gatheredColumns = 9
 )
 
-// Look finds the most nearest places to y of those in an index, and the one after them.
+// Look finds the places of an index nearest to y, as many as most, and the next one.
 func (r *Rows) Look(in lookup.Index, y []float64, most int) {
 	r.Found = r.Search.Find(in, y, most+1)
 }

@@ -41,8 +41,8 @@ type spaceLanes struct {
 
 const spaceSums = 22
 
-// laneSums are sums by lane. They are allocated by themselves, for which Go takes memory that begins with a line of the cache: kernels without
-// registers for all sums take a third more time where vectors of these lie across two lines.
+// laneSums are sums by lane. They are an allocation of their own, which Go aligns with cache lines: kernels that spill
+// sums take a third more time where a vector of them crosses two lines.
 type laneSums [spaceSums * lanes]float64
 
 // kernel is a function in assembly.

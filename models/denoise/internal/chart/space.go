@@ -217,7 +217,7 @@ type spaceFactor struct {
 	inverse [spaceTerms]float64
 }
 
-// factor is false where the matrix is singular, as [dense.FactorCholesky] says.
+// factor computes the Cholesky factor. It reports false where [dense.FactorCholesky] would: the matrix is singular.
 func (f *spaceFactor) factor() bool {
 	l := &f.l
 	for j := range spaceTerms {

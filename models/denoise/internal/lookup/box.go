@@ -14,7 +14,7 @@ func NewBox(D int) Box {
 	return b
 }
 
-// Empty tells whether nothing has been included.
+// Empty reports whether nothing has been included.
 func (b Box) Empty() bool { return b.Lo[0] > b.Hi[0] }
 
 // Include makes the box contain x.
@@ -32,7 +32,7 @@ func (b Box) Join(other Box) {
 	}
 }
 
-// Contains tells whether x is between the faces.
+// Contains reports whether x is between the faces.
 func (b Box) Contains(x []float64) bool {
 	for j, v := range x {
 		if v < b.Lo[j] || v > b.Hi[j] {

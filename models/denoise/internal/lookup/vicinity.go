@@ -80,7 +80,7 @@ func (v *vicinity) scan(t *tree, s *Search, x [Space]float64) bool {
 	return true
 }
 
-// copy takes all rows in a ball.
+// copy copies the rows of the tree within radius of centre.
 func (v *vicinity) copy(t *tree, s *Search, centre [Space]float64, radius float64) {
 	v.of, v.centre, v.radius, v.asked = t, centre, radius, 0
 	v.n, v.from, v.to = 0, 0, 0

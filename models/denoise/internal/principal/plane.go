@@ -450,7 +450,7 @@ func (p *Plane) rounding(x []float64) float64 {
 	return 1e-12 * most * math.Sqrt(float64(p.D))
 }
 
-// Check tells whether the arrays are those of a plane, which may come from another machine.
+// Check returns an error unless the arrays are those of a plane, which may come from another machine.
 func (p *Plane) Check() error {
 	if p.R < 1 || p.R > p.D || len(p.Centre) != p.D || len(p.Axes) != p.R*p.D || len(p.Gain) != p.R {
 		return fmt.Errorf("denoise: %d numbers for %d principal axes of rows of %d columns: %w", len(p.Axes), p.R, p.D, core.ErrInput)

@@ -44,7 +44,7 @@ func (p *Plane) findTexture(f *planeFit, kept []float64) {
 	}
 }
 
-// evenDirections tells whether rows are off the plane in all directions alike, by the mean
+// evenDirections reports whether rows are off the plane in all directions alike, by the mean
 // square of the cosines of two of them, whatever their lengths. Columns are multiplied by scale first; nil leaves them.
 //
 // Source: C. Zou, L. Peng, L. Feng, Z. Wang, Multivariate sign-based high-dimensional tests

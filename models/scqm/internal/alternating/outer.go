@@ -154,7 +154,7 @@ func (o *Outer) removeBasis(v []float64) {
 	dense.AddRowProduct(v, along, o.basis, 1, o.size, o.f.D)
 }
 
-// alternate leaves the last Q in turn and its Theta in theta.
+// alternate stores the last Q in turn and its Theta in theta.
 func (o *Outer) alternate() {
 	f, n := o.f, o.size
 	clear(o.frame)

@@ -69,7 +69,7 @@ type Hessian struct {
 	innerJob innerShard
 }
 
-// New allocates almost nothing; prepare allocates at first use.
+// New returns a Hessian without its arrays, which prepare allocates at first use.
 func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 
 // NewDistinct is New in the coordinates of NewChart without slides, which change the sheet. With rowsOnly it

@@ -182,8 +182,8 @@ func (s *summation) worker(id int) (*worker, error) {
 	return s.workers[id], nil
 }
 
-// block reads and sums the block with a number among the summed ones. It validates rows where no earlier pass
-// has done so.
+// block reads and sums one block; number counts the blocks of this summation. It validates rows where no
+// earlier pass has done so.
 func (s *summation) block(ctx context.Context, w *worker, number int) (*node, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -254,7 +254,7 @@ func sum(dst, x, y []float64) {
 	dense.AddColumnProducts(dst, x, len(dst), y, len(dst), len(x)/len(dst))
 }
 
-// evaluate writes h at trial into next, and leaves gap and N.
+// evaluate writes the values h at trial into next, and stores gap and N for the derivatives.
 func (b *Batch) evaluate() {
 	d, n := b.f.Latent, b.n
 	copy(b.gap, b.target)

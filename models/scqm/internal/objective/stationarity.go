@@ -52,9 +52,8 @@ func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 // KKT computes the norms of the first-order system at x.
 func (p *Objective) KKT(x framework.Point) (KKT, error) { return p.FirstOrder(nil, x) }
 
-// FirstOrder computes the numbers of Stationarity, if asked for, and the norms of KKT from the same
-// evaluations; the next call at the same point takes none, as runs ask at their end, at the point that they
-// return, and for the report.
+// FirstOrder computes the norms of KKT and, if asked for, those of Stationarity from the same evaluations.
+// It caches them for the point: a run asks several times for the same one.
 func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, error) {
 	best, err := p.system, error(nil)
 	if !p.known || p.regularized != p.Regularizer || p.Prior != nil || p.ctx.Err() != nil || !p.at.Equal(x) {

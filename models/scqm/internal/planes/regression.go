@@ -77,8 +77,8 @@ func (s *regression) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// regress fills the features at U. Of the covariance F of the features it leaves the Cholesky factor L in gram,
-// of the cross-covariance A with the scores L^-1 A in rhs.
+// regress computes the features at U. It stores the Cholesky factor L of their covariance in gram, and
+// L^-1 A in rhs, where A is their cross-covariance with the scores.
 func (s *regression) regress(u []float64) {
 	n, m, d, p := s.n, s.m, s.d, s.p
 	clear(s.g)
