@@ -113,8 +113,8 @@ func (s *sizes) profile(p float64) float64 {
 	return math.Log(p) - (math.Log(p)+logMean)/p - gamma - 1/p
 }
 
-// peak returns the p of the greatest profile, by golden section in log p, and
-// minus the second derivative there.
+// peak returns the p that maximises the profile, by golden section in log p, and
+// minus the second derivative of the profile there.
 func (s *sizes) peak() (p, curvature float64) {
 	const golden = 0.6180339887498949
 	low, high := math.Log(minPower), math.Log(maxPower)

@@ -27,8 +27,8 @@ func (p *Plugin) fail(err error) error {
 	return p.failure
 }
 
-// failed returns why no calls are possible any more, or the error of an earlier
-// call that could not return it.
+// failed returns the error that ended the plugin. Otherwise it returns, once, the pending
+// error of an earlier call that had no way to return it.
 func (p *Plugin) failed() error {
 	if err := p.terminal(); err != nil && p.successor(err) == nil {
 		return err

@@ -166,7 +166,7 @@ func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) 
 	return true, a.restartInner(e, s, s.X)
 }
 
-// goOn does one iteration of the inner solver on a differentiable cost itself, else returns ErrNoProgress.
+// goOn takes one step of the inner solver on the unsmoothed cost, or returns ErrNoProgress if that has no gradient.
 func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 	if !s.Plain {
 		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {

@@ -30,7 +30,7 @@ time with those of rgd, the published algorithm, and of principal components.
   r3   many rows of 50 numbers near a sheet, 2 % of them outliers
 
 Times depend on what else the machine does; ratios to rgd are of the same run.
-With -o, curves go to the directory DIR as pictures and as CSV.`
+With -o, curves go to the directory DIR as pictures.`
 
 const benchExample = `  scqm bench
   scqm bench r3 --quick
@@ -78,7 +78,7 @@ func benchCommand() *cobra.Command {
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only", quickTime))
 	f.digits.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
-	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for pictures and CSV files, made if need be")
+	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for pictures, made if need be")
 	return cmd
 }
 
@@ -195,17 +195,14 @@ func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 	return f.checkOutput(chosen)
 }
 
-// curvesPath names a file of a regime.
-func (f *benchFlags) curvesPath(regime, ending string) string {
-	return filepath.Join(f.output, "bench-"+regime+ending)
+// curvesPath names the picture of a regime.
+func (f *benchFlags) curvesPath(regime string) string {
+	return filepath.Join(f.output, "bench-"+regime+".png")
 }
 
-// writeCurves writes the picture and the table of a regime.
+// writeCurves writes the picture of a regime.
 func (f *benchFlags) writeCurves(stdout io.Writer, r bench.Regime, done []*bench.Comparison) error {
-	if err := writePicture(stdout, f.curvesPath(r.Name, ".png"), figures.Gaps(done)); err != nil {
-		return err
-	}
-	return writeNamed(stdout, f.curvesPath(r.Name, ".csv"), func(w io.Writer) error { return bench.WriteHistories(w, done) })
+	return writePicture(stdout, f.curvesPath(r.Name), figures.Gaps(done))
 }
 
 func (f *benchFlags) checkOutput(chosen []string) error {
@@ -216,10 +213,8 @@ func (f *benchFlags) checkOutput(chosen []string) error {
 		return cli.Usagef("-o: %w", err)
 	}
 	for _, name := range chosen {
-		for _, ending := range []string{".png", ".csv"} {
-			if err := dataset.CheckOutput(f.curvesPath(name, ending), ending); err != nil {
-				return fmt.Errorf("-o: %w", err)
-			}
+		if err := dataset.CheckOutput(f.curvesPath(name), ".png"); err != nil {
+			return fmt.Errorf("-o: %w", err)
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	csvfile "encoding/csv"
 	"encoding/json"
 	"image/png"
 	"os"
@@ -48,17 +47,6 @@ func TestBenchTableAndCurves(t *testing.T) {
 	img, err := png.Decode(f)
 	require.NoError(t, err)
 	assert.Greater(t, img.Bounds().Dx(), img.Bounds().Dy(), "two panels side by side")
-
-	table, err := os.ReadFile(p.path("new/bench-r1.csv"))
-	require.NoError(t, err)
-	lines, err := csvfile.NewReader(strings.NewReader(string(table))).ReadAll()
-	require.NoError(t, err)
-	assert.Equal(t, "regime", lines[0][0])
-	kinds := map[string]int{}
-	for _, l := range lines[1:] {
-		kinds[l[1]+l[4]+l[5]]++ // loss, set, solver
-	}
-	assert.Len(t, kinds, 2*2*3)
 }
 
 // linesOf lists the lines that begin with a solver's name.

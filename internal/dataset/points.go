@@ -381,7 +381,7 @@ func CheckTableOrCloud(path string) error {
 	return CheckOutput(path, slices.Concat(outputFormats, cloudFormats)...)
 }
 
-// xyz is the comments before the points of a table of text.
+// xyz is the header of a text table of points: its leading comments.
 type xyz []byte
 
 func (h xyz) head(*PointCloud, []field, *Matrix) ([]byte, error) { return h, nil }

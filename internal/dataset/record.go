@@ -147,7 +147,7 @@ func fits32(v float64) error {
 	return nil
 }
 
-// errEnds is that of a file without its end.
+// errEnds returns the error for a file that ends early.
 func errEnds() error {
 	return inputErrorf(ErrTruncated, "the file ends early; copy or download it again")
 }

@@ -25,8 +25,8 @@ func CompleteRows(a []float64, have, D int) {
 	}
 }
 
-// Independent is the part of a unit vector outside of the span of others below
-// which it depends on them.
+// Independent is the least distance of a unit vector from the span of others at which
+// it counts as linearly independent of them.
 const Independent = 1e-10
 
 // OrthonormalizeRows makes rows of length D orthonormal, in order. It reports false

@@ -2,6 +2,6 @@
 
 package drill
 
-// Race tells that the race detector is on. It makes everything some ten times slower,
-// and pools drop some of what they are given.
+// Race reports whether the race detector is on. It makes tests about ten times slower, and
+// sync.Pool drops some of its items at random.
 const Race = false

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// empty are words that say nothing about a thing: what is named so gathers
-// whatever has no better place.
+// empty lists words that are refused in names, as they say nothing about a thing: code
+// without a better place gathers there.
 const empty = "util utils helper helpers manager managers base misc"
 
 // checkNames finds files, packages and types whose names have one of the empty

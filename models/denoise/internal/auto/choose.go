@@ -75,7 +75,7 @@ type choice struct {
 	best    int         // rung of the least risk of all
 }
 
-// sizes are the numbers of rows to compare.
+// sizes lists the numbers of neighbours to compare.
 func (p *preparation) sizes() []int {
 	if p.method.Neighbors > 0 {
 		return []int{min(p.method.Neighbors, p.n)}
@@ -90,7 +90,7 @@ func (p *preparation) sizes() []int {
 	return list
 }
 
-// enough is the number of rows of charts beyond which only the noise asks for more.
+// enough is the number of neighbours beyond which only strong noise justifies more.
 func (p *preparation) enough() int { return max(maxNeighbors, min(p.n/mostOf, mostNeighbors)) }
 
 // climbAll makes charts of growing numbers of rows while the risk of all falls.

@@ -26,7 +26,7 @@ type Shape struct {
 	form   *dense.SymmetricEigen // D x D: second derivatives along the normal
 }
 
-// NewShape is for surfaces of dimension d in space of dimension D.
+// NewShape allocates a Shape for surfaces of dimension d in space of dimension D.
 func NewShape(D, d int) *Shape {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &Shape{Normal: vec(D), chart: NewSurface(D, d), face: vec(D), axes: vec(d * D), dual: vec(d * D), normal: vec(D), mean: vec(D), form: dense.NewSymmetricEigen(D)}

@@ -38,7 +38,7 @@ func (c *Space) TakeSide(pivot []float64, s *Setting) bool {
 	return true
 }
 
-// hyperbolicTangent is a fraction by Lambert, to 1e-4.
+// hyperbolicTangent approximates tanh x to 1e-4 by Lambert's continued fraction.
 func hyperbolicTangent(x float64) float64 {
 	if math.Abs(x) > tangentBound {
 		return math.Copysign(1, x)

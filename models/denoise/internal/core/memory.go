@@ -79,7 +79,7 @@ func ReserveResult(m Method, x rows.Data) (*memory.Reservation, error) {
 	return Footprint{}.Reserve(m, x, float64(x.N)*(float64(x.D)+row))
 }
 
-// Reserve holds what denoising rows takes: the rows that come out and what is said of them.
+// Reserve reserves the memory for denoising rows: the results and the report on each row.
 func (d *Prepared) Reserve(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := NewFootprint(d.Method, d.Cloud.Data, o)
 	f.Threads = float64(d.goroutines(o.Threads))

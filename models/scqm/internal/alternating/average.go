@@ -216,8 +216,8 @@ func (a *Average) Weight() float64 { return a.moments[1] }
 // Cost is the average of the cost at the sheets of the draws.
 func (a *Average) Cost() float64 { return a.moments[0] }
 
-// Turned returns 2d rows of tau with the averaged weighted covariance about 0, or nil for flat sheets, whose
-// moments lack it.
+// Turned returns 2d rows of tau whose weighted second moments about 0 are the averaged ones, or nil for flat
+// sheets, which have no such moments.
 func (a *Average) Turned() []float64 {
 	d := a.f.Latent
 	if forms(a.f) == 0 || !(a.Weight() > 0) {

@@ -40,7 +40,7 @@ func (r *Request) Within(first, count int) (from, to int) {
 	return from, to
 }
 
-// block returns the block with a number among the summed ones.
+// block returns the index in the table of the number-th block to sum.
 func (r *Request) block(number int) int {
 	if r.Chosen == nil {
 		return number

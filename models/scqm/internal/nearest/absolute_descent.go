@@ -61,7 +61,7 @@ func newAbsoluteDescent(f *sheet.Sheet) absoluteDescent {
 	return absoluteDescent{entries: e, quadratics: make([]float64, 3*e.stride), ends: make([]float64, 2*e.stride)}
 }
 
-// absoluteSum returns the l1 norm at t, and leaves the polynomial of the inactive entries, with signs, in sum.
+// absoluteSum returns the l1 norm at t. It stores the signed sum of the polynomials of the inactive entries in sum.
 func (s *absoluteDescent) absoluteSum(t *point) float64 {
 	p, n := powers(t, s.f.Latent), s.terms
 	total := dense.SignedSums(s.sum[:n], s.coef, p[:n], s.stride)

@@ -90,8 +90,8 @@ func (p *Problem) judge(r *Run, tolerance float64, project bool) error {
 	return p.settle(r, tolerance)
 }
 
-// settle tests all blocks and tau against the tolerance. The run may have stalled by the residuals of tau in
-// passes alone: it has converged if that holds with every row at its projection.
+// settle tests all blocks and tau against the tolerance. A run that stalled only because tau lagged behind in
+// its passes has converged if the test holds with every row at its projection.
 func (p *Problem) settle(r *Run, tolerance float64) error {
 	if tolerance == 0 {
 		tolerance = framework.DefaultTolerance
