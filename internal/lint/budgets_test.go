@@ -13,29 +13,29 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 23918},
+	{"models/scqm", 23917},
 	{"models/denoise", 14650},
 	{"models/selection", 1039},
 	{"models/rows", 2210},
 	{"models/residuals", 2687},
 	{"models/mean", 1271},
 	{"solvers", 6328},
-	{"framework", 10037},
+	{"framework", 10036},
 	{"losses", 3154},
 	{"manifolds", 4921},
 	{"internal/dense", 8169},
 	{"internal/dataset", 5881},
-	{"internal/soak", 2877},
-	{"cmd", 5599},
+	{"internal/soak", 2876},
+	{"cmd", 5594},
 	{"bindings", 6006},
 	{"plugins", 5531},
-	{"python/scqm", 15148},
+	{"python/scqm", 15154},
 	{"python/benchmarks", 3286},
-	{".", 132917},
+	{".", 132887},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39559
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39557
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.

@@ -192,6 +192,10 @@ def _check(file: BinaryIO) -> None:
         raise FileError(f"has {end - points} bytes for {count} points of {stride}")
 
 
+# Writers take 50,000 points; decoders end the process where there is no memory for one.
+_LARGEST_CHUNK = 2**24
+
+
 def _check_chunks(
     file: BinaryIO, laszip: bytes, points: int, end: int, count: int, stride: int
 ) -> None:
@@ -212,6 +216,8 @@ def _check_chunks(
     file.seek(table)
     _, chunks = struct.unpack("<II", file.read(8))
     variable = chunk == 2**32 - 1
+    if not variable and chunk > max(count, _LARGEST_CHUNK):  # it is set aside, whole
+        raise FileError(f"has chunks of {chunk} points, and {count} points")
     fits = variable or chunks == -(-count // max(chunk, 1))
     if not fits or not min(count, 1) * stride <= chunks * stride <= room:
         raise FileError(f"has {chunks} chunks in {room} bytes for {count} points")

@@ -6,6 +6,7 @@ the points stays; and what cannot be read or written is refused by name.
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,18 @@ def test_replaced(scan: Path, tmp_path: Path) -> None:
     again = read_las(target)
     np.testing.assert_array_equal(again.las["error"], values)
     assert again.las.evlrs[0].record_data == b"more"
+
+
+def test_chunks_larger_than_memory(scan: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lazrs", reason="lazrs is optional")
+    path = tmp_path / "scan.laz"
+    read_las(scan).write(path, read_las(scan).points)
+    content = path.read_bytes()
+    chunk = laspy.open(path).header.vlrs.get("LasZipVlr")[0].record_data[12:16]
+    at = content.index(chunk, 375)
+    path.write_bytes(content[:at] + struct.pack("<I", 2**30) + content[at + 4 :])
+    with pytest.raises(FileError, match="chunks of 1073741824 points, and 300"):
+        read_las(path)
 
 
 def test_changed_files(scan: Path, tmp_path: Path) -> None:
