@@ -25,9 +25,8 @@ import (
 //
 // Eps is divided by five when the predicted relative reduction of the smoothed cost by an undamped
 // step is below .01 eps, and after thirty iterations:
-// away from the solution for one eps, Newton's method for a smaller one is slow. Where
-// a step takes at most three iterations, the next factor is the square of the last
-// one. As eps falls, a minimum of the smoothed cost may vanish,
+// away from the solution for one eps, Newton's method for a smaller one is slow. As
+// eps falls, a minimum of the smoothed cost may vanish,
 // with the next one far away: every step then only reaches the next
 // of hundreds of kinks. So after twelve iterations of a step eps becomes 25
 // times as large and falls again from there, in systems with expensive iterations and
@@ -44,9 +43,8 @@ import (
 type PrimalDual struct{}
 
 const (
-	// lastRounding is the last eps, relative to the scale, and roundingFactor its ratio from step to step. That
-	// ratio is squared after a step of at most quickStage iterations, down to leastFactor.
-	lastRounding, roundingFactor, leastFactor, quickStage = 1e-9, 0.2, 1e-3, 3
+	// lastRounding is the last eps, relative to the scale, and roundingFactor its ratio from step to step.
+	lastRounding, roundingFactor = 1e-9, 0.2
 	// stageGain is the predicted relative reduction, over eps / scale, at which a step ends. It ends after
 	// stageIterations in any case.
 	stageGain, stageIterations = 1e-2, 30
@@ -114,8 +112,6 @@ type PrimalDualState struct {
 	Raised int
 	// Last says that no second continuation follows this run.
 	Last bool
-	// Factor is the last ratio of two Eps in this round.
-	Factor float64
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
 	// it is not and that the last round still lowered the cost.
 	Done, Stationary, Falls bool
@@ -203,7 +199,7 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 
 // beginRound starts a round at eps = part * Scale from the current point.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
-	s.Eps, s.Lambda, s.Factor = part*s.Scale, firstLambda, roundingFactor
+	s.Eps, s.Lambda = part*s.Scale, firstLambda
 	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised = 0, 0, 0, 0, 0
 	s.Entered = s.Cost
 	e.Smooth(s.Eps)
@@ -266,7 +262,7 @@ func (s *PrimalDualState) crawls() bool {
 func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
 	s.Eps *= raiseFactor
-	s.Factor, s.Lambda = roundingFactor, min(s.Lambda, firstLambda)
+	s.Lambda = min(s.Lambda, firstLambda)
 	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	e.Smooth(s.Eps)
 	return latent.StartDual(e, s.Dual, s.At)
@@ -398,11 +394,7 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 	if s.Eps <= last || s.Iterations >= roundIterations {
 		return s.endRound(e)
 	}
-	if s.Factor *= s.Factor; s.Stayed > quickStage {
-		s.Factor = roundingFactor
-	}
-	s.Factor = max(s.Factor, leastFactor)
-	s.Eps = max(s.Eps*s.Factor, last)
+	s.Eps = max(s.Eps*roundingFactor, last)
 	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
 	s.Lambda = min(s.Lambda, firstLambda)
 	return nil
