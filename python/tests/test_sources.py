@@ -222,6 +222,15 @@ def test_style_and_types(command: list[str]) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_actions_are_pinned_by_commit() -> None:
+    """A tag can be moved to other code, a commit cannot."""
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    lines = [x for w in workflows for x in w.read_text().splitlines() if "uses:" in x]
+    pinned = re.compile(r"\s*- uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+    assert lines
+    assert [x for x in lines if not pinned.fullmatch(x)] == []
+
+
 def test_the_sdist_has_all_that_go_needs() -> None:
     """Files that are embedded among it, which no other build would miss."""
     kinds = ("GoFiles", "CgoFiles", "EmbedFiles")
