@@ -57,8 +57,8 @@ func (p *diagonal) HessianProduct(dst, _, v framework.Point) error {
 }
 
 // MinimizeDiagonal is [Minimize] for the cost sum_k a_k x_k + d_k x_k^2 / 2 of the
-// entries of a point, computed in Go: it is there to test and to measure what it
-// takes to call Python. The start is read from the array at iterate, and the result
+// entries of a point, computed in Go: a test compares it with the same cost in
+// Python. The start is read from the array at iterate, and the result
 // written there.
 func MinimizeDiagonal(settings string, a, d, iterate uint64) (string, error) {
 	return guarded("minimize", func() (string, error) {

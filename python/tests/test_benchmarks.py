@@ -1,7 +1,8 @@
-"""Distances of the benchmark of clouds are those from its shapes."""
+"""The page of benchmarks names its commands; distances of clouds are those from shapes."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,45 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 import clouds
 import shapes
 from scipy.spatial import cKDTree
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+COMMAND = re.compile(r"^    (.+?)(?:  +#.*)?$|`(python python/benchmarks/[^`]+)`", re.M)
+
+
+def test_tables_stand_in_sections_with_a_command() -> None:
+    sections = [s for s in PAGE.split("\n## ")[1:] if "\n| " in s or "```" in s]
+    assert len(sections) > 5
+    assert [s.partition("\n")[0] for s in sections if not COMMAND.search(s)] == []
+
+
+def test_commands_of_the_page_have_their_scripts_and_flags() -> None:
+    targets = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = [a or b for a, b in COMMAND.findall(PAGE)]
+    for command in found:
+        script = re.search(r"python/benchmarks/\w+\.py", command)
+        target = re.search(r"\bmake ([\w-]+)", command)
+        if target:
+            assert f"\n{target[1]}:" in targets, command
+        if target and target[1] == "bench-clouds":
+            script = re.search(r"python/benchmarks/clouds\.py", targets)
+        if script:
+            flags = re.findall(r"--[a-z-]+", command)
+            source = (ROOT / script[0]).read_text(encoding="utf-8")
+            assert [f for f in flags if f'"{f}"' not in source] == [], command
+    assert sum("python/benchmarks" in c for c in found) > 5
+
+
+def test_every_benchmark_is_named_by_a_page() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "Makefile"]
+    text = "".join(p.read_text(encoding="utf-8") for p in pages)
+    scripts = [
+        p
+        for p in (ROOT / "python" / "benchmarks").glob("*.py")
+        if "__main__" in p.read_text()
+    ]
+    assert [p.name for p in scripts if f"python/benchmarks/{p.name}" not in text] == []
+
 
 KINDS = [(group, name) for group, kinds in clouds.KINDS.items() for name in kinds]
 
