@@ -28,8 +28,9 @@ DOCSFLAGS ?=
 CHECKFLAGS ?=
 
 # How programs are built: without names of folders, symbols and build ID, so that
-# equal sources make equal bytes. python/extension.py has the same for the module.
-BUILDFLAGS ?= -trimpath
+# equal sources make equal bytes, and without the tracing of gRPC, whose templates keep
+# the linker from dropping methods. python/extension.py has the same for the module.
+BUILDFLAGS ?= -trimpath -tags=grpcnotrace
 LDFLAGS    ?= -s -w -buildid=
 # The entry point that looks at limits of memory before the runtime does, for a
 # platform such as linux/amd64; it needs a program without cgo.
@@ -45,7 +46,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 # Tests are compiled as the extension module is (python/extension.py): what one has
 # compiled serves the other.
 export CGO_CFLAGS := -O2 -g0
-test test-go test-go-once test-go-compile test-python: export GOFLAGS += -trimpath -buildmode=pie
+test test-go test-go-once test-go-compile test-python: export GOFLAGS += -trimpath -buildmode=pie -tags=grpcnotrace -gcflags=google.golang.org/...=-l
 
 VENV ?= .venv
 

@@ -28,6 +28,12 @@ NATIVE = ROOT / "build" / "_native"
 # No table of symbols, no build ID: equal sources make equal bytes.
 LDFLAGS = "-s -w -buildid="
 
+# What keeps the module small. The tracing of gRPC has templates, which find methods by
+# name, so that the linker could drop no method of any type: a fifth of the module.
+# gRPC is called once for a batch of rows and needs no inlining. The Makefile has the
+# same.
+SMALL = ("-tags=grpcnotrace", "-gcflags=google.golang.org/...=-l")
+
 # The oldest Python that the module serves; pyproject.toml says the same.
 LIMITED_API = "0x030A0000"
 MODULE = "_core"
@@ -107,7 +113,7 @@ def build(target: Path) -> None:
     environment.pop("CGO_LDFLAGS", None)
     run(
         "go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared",
-        f"-ldflags={LDFLAGS}", "-o", str(target),
+        *SMALL, f"-ldflags={LDFLAGS}", "-o", str(target),
         "./" + NATIVE.relative_to(ROOT).as_posix(),
         environment=environment,
     )  # fmt: skip

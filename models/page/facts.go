@@ -117,7 +117,7 @@ func (v *view) drivers(ctx context.Context, p *content) error {
 		}
 		return err
 	}
-	p.Drives = strings.Join(append([]string{"How far the sheet moves when a row is left out; the largest."}, found.Notes...), " ")
+	p.Drives = strings.Join(append([]string{"How far the sheet moves when a row is left out, the largest first"}, found.Notes...), "; ") + "."
 	moves := make([]float64, len(found.Rows))
 	for i, row := range found.Rows {
 		moves[i] = row.Move

@@ -177,6 +177,12 @@ def look(browser: Browser, width: int, dark: bool, images: bool) -> None:
     assert not browser.run("document.title").startswith("evil")
     alike = "[...document.querySelectorAll('svg')].every(e => e.ariaLabel)"
     assert browser.run(alike)
+    for way in "xy":  # two numbers at least on every axis
+        lines = f"[...e.querySelectorAll('.tick')].filter(l => l.getAttribute('{way}1')"
+        lines += f" == l.getAttribute('{way}2')).length"
+        assert browser.run(
+            f"[...document.querySelectorAll('svg')].every(e => {lines} > 1)"
+        )
     back = browser.run("getComputedStyle(document.body).backgroundColor")
     assert (back == "rgb(255, 255, 255)") != dark
     place = "const c = document.querySelectorAll('svg')[0].querySelectorAll('circle')"
