@@ -32,6 +32,7 @@ var kinds = []struct {
 	{errJob, "job"},
 	{errStopped, "stopped"},
 	{context.Canceled, "cancelled"},
+	{context.DeadlineExceeded, "stopped"},
 	{framework.ErrNonFinite, "nonfinite"},
 	{fs.ErrNotExist, "file"},
 	{fs.ErrPermission, "file"},

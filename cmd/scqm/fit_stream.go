@@ -17,10 +17,13 @@ func (f *fitFlags) learnStreaming(cmd *cobra.Command, src *dataset.Source) (lear
 		Source: src, Threads: f.threads,
 		Observe: func(p scqm.ReadProgress) { show(p.Read, p.Rows) },
 	}
+	c := f.config(nil)
+	c.Options = c.Options.Begun()
 	var fit *scqm.Fit
 	var err error
-	if engine.Loss, err = f.loss.MakeFrom(ctx, engine, f.config(nil)); err == nil {
-		fit, err = scqm.LearnFrom(ctx, engine, f.config(engine.Loss))
+	if c.Loss, err = f.loss.MakeFrom(ctx, engine, c); err == nil {
+		engine.Loss = c.Loss
+		fit, err = scqm.LearnFrom(ctx, engine, c)
 	}
 	end()
 	if changed := src.Unchanged(); changed != nil {

@@ -83,9 +83,10 @@ func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (flo
 	if _, ok := c.Solver.(solvers.Stochastic); ok {
 		p.Draw(c.Seed)
 	}
+	p.SetLimits(c.Options.Begun())
 	middle, err := p.MedianResidual(name == huberEntries)
 	if err != nil {
-		return 0, err
+		return 0, c.lateError(ctx, err)
 	}
 	return losses.DefaultDelta(name, []float64{middle}), nil
 }

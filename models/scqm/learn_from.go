@@ -40,9 +40,9 @@ import (
 // most 16384 rows, evenly spread. A checkpoint holds the model and the state of the
 // solver only.
 //
-// The time limit ends reads between two blocks, once one of them has computed a cost and where the
-// engine looks at its context, as [LocalEngine] does. One more pass is read where the cost at the
-// point returned is not known, and judging the result may take a tenth of the limit more, or a second.
+// The time limit ends reads between two blocks where the engine looks at its context, as [LocalEngine] does.
+// Reads up to the first cost and those that judge the result may take a tenth of the limit more, or half a
+// second. Without a cost by then the fit is an error that wraps [context.DeadlineExceeded].
 //
 // Not streamed are rows with missing entries, the ridge chosen by held-out rows, and
 // rows in units beyond 2^100. Solver may be nil, which stands for solvers.Streaming.
@@ -57,6 +57,7 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	}
 	columns, notes := c.curvature(Data{N: n, D: D})
 	p := streaming.New(ctx, e, c.Loss, c.Latent, columns.fitted)
+	p.SetLimits(c.Options)
 	if _, ok := c.Solver.(solvers.Stochastic); ok {
 		p.Draw(c.Seed)
 	}
@@ -67,7 +68,7 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	}
 	f := &streamFit{ctx: ctx, c: c, p: p, columns: columns, notes: notes}
 	if f.starts, err = p.NewStarts(c.streamStarts()); err != nil {
-		return nil, err
+		return nil, c.lateError(ctx, err)
 	}
 	l, err := roundedFor(c.Loss, f.starts.Sample())
 	_, kinks := l.(framework.Smoother)
@@ -152,7 +153,7 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 		return r, failure
 	})
 	if best == nil {
-		return nil, fitError(failure, true)
+		return nil, fitError(c.lateError(f.ctx, failure), true)
 	}
 	notes := slices.Clone(f.notes)
 	if note != "" {
@@ -249,8 +250,16 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
-	if fit.Model.Tau, err = fit.Model.Transform(ctx, x, c.Threads); err == nil {
-		err = fit.settle(ctx, x, c)
+	within, cancel := c.Options.WithTimeLimit(ctx, streaming.Grace(c.Options))
+	defer cancel()
+	if fit.Model.Tau, err = fit.Model.Transform(within, x, c.Threads); err == nil {
+		err = fit.settle(within, x, c)
+	} else if c.late(ctx, err) {
+		fit.Model.Tau = nil
+		fit.Model.Meta.Notes = append(fit.Model.Meta.Notes, "no coordinates of the rows: the time limit left no time for them; transform finds them")
+	}
+	if c.late(ctx, err) {
+		err = nil
 	}
 	if failure == nil {
 		failure = err

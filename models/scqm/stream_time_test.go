@@ -12,6 +12,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/solvers"
 )
 
 // lateEngine finds in some reads that their time is over.
@@ -58,6 +59,39 @@ func TestStreamOutOfTimeInsideReads(t *testing.T) {
 			assert.Len(t, tau, 2*x.N)
 		}
 	}
+}
+
+// Without a cost at the time limit there is no model, and an error says so.
+func TestStreamOutOfTimeBeforeTheFirstCost(t *testing.T) {
+	x := bentRows(4, 3*BlockRows, 6)
+	for last := 1; last <= 3; last++ {
+		e := &lateEngine{LocalEngine: LocalEngine{Source: x, Loss: losses.L1(), Threads: 1}, late: func(k int, _ *Request) bool { return k >= last }}
+		_, err := LearnFrom(context.Background(), e, Config{Latent: 2, Loss: losses.L1(), Options: framework.Options{TimeLimit: time.Nanosecond}})
+		require.ErrorIs(t, err, context.DeadlineExceeded, last)
+		require.ErrorContains(t, err, "time limit of 1ns", last)
+	}
+	past := framework.Options{TimeLimit: time.Hour, Begin: time.Now().Add(-2 * time.Hour)}
+	blocks := 0
+	e := &LocalEngine{Source: x, Threads: 1, Observe: func(ReadProgress) { blocks++ }}
+	_, err := DefaultDeltaFrom(context.Background(), e, Config{Latent: 2, Options: past}, "huber")
+	require.ErrorContains(t, err, "time limit of 1h0m0s")
+	assert.LessOrEqual(t, blocks, 1)
+}
+
+// Rows in memory that are fitted by reads have no coordinates where the limit leaves no time for them.
+func TestStreamOutOfTimeBeforeCoordinates(t *testing.T) {
+	x := bentRows(4, 3*BlockRows, 6)
+	c := Config{Latent: 2, Loss: losses.L2(), Solver: solvers.Streaming{}, Options: framework.Options{TimeLimit: time.Minute}}
+	fit, err := Learn(context.Background(), x, c)
+	require.NoError(t, err)
+	require.Len(t, fit.Model.Tau, 2*x.N)
+	c.Options.TimeLimit = time.Second
+	c.Options.Observers = []func(framework.Record){func(framework.Record) { time.Sleep(1600 * time.Millisecond) }}
+	fit, err = Learn(context.Background(), x, c)
+	require.NoError(t, err)
+	assert.Equal(t, framework.TimeLimit, fit.Run.Status)
+	require.True(t, fit.Model.Tau == nil)
+	assert.Contains(t, fit.Model.Meta.Notes[len(fit.Model.Meta.Notes)-1], "no coordinates")
 }
 
 // A read ends between two blocks where its context is done.

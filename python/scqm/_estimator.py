@@ -393,7 +393,8 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _suspect(self, rows: Array) -> None:
         """Look at the gradient of a loss written in Python, and warn if it is wrong."""
-        if isinstance(self.loss_, NativeLoss | Plugin) or np.isnan(rows).any():
+        known = isinstance(self.loss_, NativeLoss | Plugin)
+        if known or np.isnan(rows).any() or not len(self.embedding_):
             return
         some = np.linspace(0, len(rows) - 1, min(len(rows), 64)).astype(int)
         found = self._model().map(

@@ -22,15 +22,17 @@ type Run struct {
 
 // Run solves from start number k and judges the result, nil where there is none. Run and error can both be set.
 func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.Solver, o framework.Options) (*Run, error) {
+	p.timed.costed = false
 	x, err := s.Point(k)
 	if err != nil {
 		return nil, err
 	}
-	p.timed = timed{limits: o}
-	defer func() { p.timed = timed{} }()
 	result, failure := framework.Solve(ctx, p.conditioned(), x, solver, o)
 	if result == nil {
 		return nil, failure
+	}
+	if math.IsInf(result.Cost, 0) && result.Status == framework.TimeLimit {
+		return nil, context.DeadlineExceeded
 	}
 	r := &Run{Result: result}
 	if result.Stationarity != nil {
