@@ -26,6 +26,7 @@ func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 		return nil, err
 	}
 	defer held.Release()
+	x.Missing = false // entries that are missing are refused
 	if x.Validate() == nil {
 		if c.Loss, err = losses.Rounded(c.Loss, x.D, rows.MaxNorm(x.X)); err != nil {
 			return nil, fmt.Errorf("mean: %w", err)

@@ -222,6 +222,8 @@ func TestMeanRefusals(t *testing.T) {
 	assert.ErrorIs(t, err, rows.ErrInput)
 	_, err = Of(ctx, rows.Data{N: 1, D: 1, X: []float64{math.NaN()}}, Config{Loss: losses.L2()})
 	assert.ErrorContains(t, err, "row 0, column 0 is NaN")
+	_, err = Of(ctx, rows.Data{N: 2, D: 1, X: []float64{1, math.NaN()}, Missing: true}, Config{Loss: losses.L1()})
+	assert.ErrorContains(t, err, "row 1, column 0 is NaN (missing): fill it in")
 	_, err = Of(ctx, x, Config{Loss: allLosses(t, 3)["mahalanobis"]})
 	assert.ErrorContains(t, err, "rows of length 3")
 

@@ -129,6 +129,7 @@ const (
 // Source: A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the nonnegative matrix factorization,
 // Annals of Applied Statistics 3 (2009).
 func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, error) {
+	x.Missing = false // entries that are missing are refused
 	if err := x.Validate(); err != nil {
 		return nil, err
 	}

@@ -197,9 +197,13 @@ func TestSuggestRefusals(t *testing.T) {
 		_, err := Suggest(t.Context(), x, SuggestConfig{})
 		require.ErrorIs(t, err, scqm.ErrInput)
 	}
+	gap := surfaceRows(1, 40, 1)
+	gap.X[4*gap.D+1], gap.Missing = math.NaN(), true
+	_, err := Suggest(t.Context(), gap, SuggestConfig{})
+	require.ErrorContains(t, err, "row 4, column 1 is NaN (missing): fill it in")
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Suggest(stopped, surfaceRows(1, 40, 1), SuggestConfig{})
+	_, err = Suggest(stopped, surfaceRows(1, 40, 1), SuggestConfig{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from . import _native, losses
 from ._display import table, to_frame
 from ._library import _core
 from ._native import Array, Job, address, call
-from ._rows import check_rows, check_weights
+from ._rows import check_complete, check_rows
 from ._validation import check_threads
 from .exceptions import InputError
 from .losses._answer import answer
@@ -39,8 +39,8 @@ class FrechetMean:
     mean : ndarray of shape (D,)
         The point c for which the sum of loss(c - x_i) is least.
     influence : ndarray of shape (n, D), or None
-        How the mean moves when each row is left out, to first order. None where
-        the loss does not tell; notes say why.
+        How the mean moves when each row is left out, to first order, 0 for rows that
+        miss entries. None where the loss does not tell; notes say why.
     objective : float
         Sum of the losses, weighted.
     status : str
@@ -62,6 +62,7 @@ class FrechetMean:
     loss: losses.Loss
     notes: list[str]
     _rows: Array = field(repr=False)
+    _kept: npt.NDArray[np.bool_] = field(repr=False)
     _weights: Array | None = field(repr=False)
     _n_threads: int = field(repr=False)
 
@@ -111,8 +112,9 @@ class FrechetMean:
             at the mean; a ValueError.
         """
         moves = check_rows(None, dX, name="dX")
-        if moves.shape != self._rows.shape:
-            raise InputError(f"dX has shape {moves.shape}, the rows {self._rows.shape}")
+        if moves.shape != (shape := (len(self._kept), len(self.mean))):
+            raise InputError(f"dX has shape {moves.shape}, the rows {shape}")
+        moves = _native.contiguous(moves[self._kept])
         center, out = _native.contiguous(self.mean), np.empty(len(self.mean))
         matrix = self.loss._matrix()
         with Job(
@@ -146,6 +148,7 @@ def frechet_mean(
     p: float | None = None,
     delta: float | None = None,
     precision: npt.ArrayLike | None = None,
+    missing: Literal["error", "ignore"] = "error",
     sample_weight: npt.ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> FrechetMean:
@@ -168,6 +171,9 @@ def frechet_mean(
         from the geometric median.
     precision : array-like of shape (D, D), optional
         Matrix of the loss "mahalanobis".
+    missing : {"error", "ignore"}, default="error"
+        Rows with missing entries (NaN, pandas.NA, masked): refuse them, or leave
+        them out, and say so in ``notes``.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, at least 0.
     n_threads : int, optional
@@ -200,12 +206,12 @@ def frechet_mean(
     >>> bool(scqm.frechet_mean(X, loss="huber", delta=1).mean[1] < 2)
     True
     """
-    rows = check_rows(None, X)
-    weights = check_weights(sample_weight, rows)
+    rows, weights, kept, notes = check_complete(X, missing, sample_weight)
     resolved = resolve(loss, p, delta, precision)
     threads = check_threads(n_threads)
     matrix = resolved._matrix()
-    center, influence = np.empty(rows.shape[1]), np.empty(rows.shape)
+    center = np.empty(rows.shape[1])
+    influence: Array = np.empty(rows.shape)
     with Job(
         rows,
         weights,
@@ -227,6 +233,10 @@ def frechet_mean(
         ).wait()
         report = json.loads(call(_core.bindings_MeanReport, job.number))
     resolved = as_fitted(resolved, report["params"])
+    if notes and not report["note"]:
+        everywhere = np.zeros((len(kept), rows.shape[1]))
+        everywhere[kept] = influence
+        influence = everywhere
     return FrechetMean(
         mean=center,
         influence=None if report["note"] else influence,
@@ -234,8 +244,9 @@ def frechet_mean(
         status=report["status"],
         rounding=report["rounding"],
         loss=resolved,
-        notes=[report["note"]] if report["note"] else [],
+        notes=notes + ([report["note"]] if report["note"] else []),
         _rows=rows,
+        _kept=kept,
         _weights=weights,
         _n_threads=threads,
     )

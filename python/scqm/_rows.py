@@ -20,6 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from . import _native
 from ._native import Array
+from ._validation import check_missing
 from .exceptions import InputError
 
 # What can be done about a missing entry; models/rows/validate.go says the same.
@@ -27,6 +28,9 @@ REMEDY = (
     "fill it in, leave out its row, or ignore what is missing "
     '(missing="ignore", --missing ignore)'
 )
+
+# Rows left out that a note names.
+NAMED = 10
 
 # Integers up to here are numbers of float64.
 EXACT = 2**53
@@ -163,6 +167,33 @@ def check_weights(
         ensure_non_negative=True,
     )
     return _native.contiguous(weights)
+
+
+def check_complete(
+    X: Any, missing: str, sample_weight: npt.ArrayLike | None
+) -> tuple[Array, Array | None, npt.NDArray[np.bool_], list[str]]:
+    """Return the rows, and weights, that miss no entry, where others may be left out.
+
+    With a mask of the rows that are kept, and a note on the others.
+    """
+    ignoring = check_missing(missing)
+    rows = check_rows(None, X, missing=ignoring, empty=ignoring)
+    weights = check_weights(sample_weight, rows)
+    kept = np.logical_not(np.isnan(rows).any(axis=1))
+    if kept.all():
+        return rows, weights, kept, []
+    lost = np.flatnonzero(~kept)
+    if not kept.any():
+        raise InputError(f"none of the {len(rows)} rows is without missing entries")
+    named = ", ".join(map(str, lost[:NAMED].tolist()))
+    more = ", ..." if len(lost) > NAMED else ""
+    note = (
+        f"{len(lost)} rows with missing entries are left out (counted from 0): "
+        f"{named}{more}"
+    )
+    if weights is not None:
+        weights = _native.contiguous(weights[kept])
+    return _native.contiguous(rows[kept]), weights, kept, [note]
 
 
 def check_components(d: int, columns: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from ._display import table, to_frame
 from ._library import _core
 from ._native import Job, address, call
 from ._progress import PartProgress
-from ._rows import check_rows, check_weights
+from ._rows import check_complete
 from ._validation import (
     check_bool,
     check_count,
@@ -150,6 +150,7 @@ def suggest(
     precision: npt.ArrayLike | None = None,
     folds: int = 3,
     max_samples: int = 1000,
+    missing: Literal["error", "ignore"] = "error",
     sample_weight: npt.ArrayLike | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
     n_threads: int | None = None,
@@ -178,6 +179,9 @@ def suggest(
     max_samples : int, default=1000
         Rows to look at, drawn at random if there are more. Equal rows count as
         one.
+    missing : {"error", "ignore"}, default="error"
+        Rows with missing entries (NaN, pandas.NA, masked): refuse them, or leave
+        them out, and say so in ``reason``.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, at least 0.
     random_state : int, RandomState, Generator or None, default=None
@@ -217,8 +221,7 @@ def suggest(
     (1, 1)
     >>> model = scqm.SCQM(**s.params).fit(X)
     """
-    rows = check_rows(None, X)
-    weights = check_weights(sample_weight, rows)
+    rows, weights, _, notes = check_complete(X, missing, sample_weight)
     resolved = resolve(loss, p, delta, precision)
     settings = {
         "max_components": check_count("max_components", max_components) or 0,
@@ -254,7 +257,7 @@ def suggest(
         n_components=best["d"],
         n_curvature=best["s"],
         ridge=best["ridge"],
-        reason=report["reason"],
+        reason="; ".join([report["reason"], *notes]),
         table=table,
         best=report["best"],
         n_samples=report["rows"],

@@ -127,6 +127,11 @@ def asked(fitted: dict[str, Any]) -> dict[str, Callable[[Any], Any]]:
         "score": model.score,
         "fit_many": lambda X: scqm.fit_many([X], 1, **L2, missing="ignore").offset,
         "denoise": lambda X: denoiser.fit(X).report_.residual,
+        "suggest": lambda X: [
+            row["predicted"]
+            for row in scqm.suggest(X, max_components=1, missing="ignore").table
+        ],
+        "frechet_mean": lambda X: scqm.frechet_mean(X, missing="ignore").influence,
     }
 
 
@@ -157,7 +162,7 @@ def test_rows_without_any_entry(fitted: dict[str, Any]) -> None:
     X = rows()
     X[9] = np.nan
     for verb, call in asked(fitted).items():
-        if verb == "denoise":
+        if verb in ("denoise", "suggest", "frechet_mean"):
             assert np.isfinite(call(X)).all()
             continue
         with pytest.raises(InputError) as error:
@@ -175,6 +180,30 @@ def test_the_denoiser_leaves_them_as_they_are() -> None:
     assert denoiser.report_.unchanged[7]
     assert denoiser.normals_ is None
     assert denoiser.error_[7] == 0
+
+
+def test_mean_and_suggest_leave_rows_out() -> None:
+    X, kept = spoilt(), np.arange(60) != 7
+    weights = np.linspace(1, 2, 60)
+    mean = scqm.frechet_mean(X, missing="ignore", sample_weight=weights)
+    alone = scqm.frechet_mean(X[kept], sample_weight=weights[kept])
+    np.testing.assert_array_equal(mean.mean, alone.mean)
+    assert mean.influence is not None
+    assert alone.influence is not None
+    np.testing.assert_array_equal(mean.influence[kept], alone.influence)
+    assert (mean.influence[7] == 0).all()
+    moves = np.random.default_rng(1).normal(size=X.shape)
+    np.testing.assert_array_equal(mean.response(moves), alone.response(moves[kept]))
+    said = "1 rows with missing entries are left out (counted from 0): 7"
+    assert mean.notes == [said]
+    found = scqm.suggest(X, max_components=1, missing="ignore")
+    want = scqm.suggest(X[kept], max_components=1)
+    assert found.table == want.table
+    assert found.reason == f"{want.reason}; {said}"
+    assert found.n_samples == 59
+    for call in (scqm.frechet_mean, scqm.suggest):
+        with pytest.raises(InputError, match="none of the 60 rows"):
+            call(np.full((60, 3), np.nan), missing="ignore")
 
 
 @pytest.mark.parametrize("kind", ["NaN", "frame", "frame of NA", "masked", "None"])
