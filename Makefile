@@ -182,7 +182,7 @@ install-python: wheel
 	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check --force-reinstall --no-deps --no-index dist/*.whl
 
 # The programs in Python that drills run; mypy wants to be told of each, ruff finds them.
-SCRIPTS = internal/soak/cases.py internal/soak/cluster_fits.py internal/soak/known_tables.py internal/soak/real_tables.py internal/soak/spoilt_tables.py cmd/scqm/testdata/memory_drill.py cmd/scqm/testdata/foreign_judge.py
+SCRIPTS = internal/soak/cases.py internal/soak/cluster_fits.py internal/soak/real_tables.py cmd/scqm/testdata/memory_drill.py cmd/scqm/testdata/foreign_judge.py
 
 .PHONY: lint-python
 lint-python: $(VENV) ## Check the Python sources: ruff and mypy --strict

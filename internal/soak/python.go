@@ -14,7 +14,7 @@ import (
 
 // scripts try cases in one interpreter, and fit real tables; see there.
 //
-//go:embed cases.py cluster_fits.py known_tables.py real_tables.py
+//go:embed cases.py cluster_fits.py real_tables.py
 var scripts embed.FS
 
 // hasPython reports whether there is a Python with scqm.
@@ -28,7 +28,7 @@ func needPython(b *bench) (undo func(), err error) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return nil, skipf("%s cannot import scqm (%s); make install-python builds .venv, -python names another", b.python, clip(lines[len(lines)-1]))
 	}
-	for _, name := range []string{"cases.py", "cluster_fits.py", "known_tables.py", "real_tables.py"} {
+	for _, name := range []string{"cases.py", "cluster_fits.py", "real_tables.py"} {
 		text, err := scripts.ReadFile(name)
 		if err != nil {
 			return nil, err

@@ -21,10 +21,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from known_tables import Array, tables
+import numpy.typing as npt
+from sklearn import datasets
 
 import scqm
 
+Array = npt.NDArray[np.float64]
 Case = tuple[str, str, int, int]  # table, loss, dimension, split
 
 LOSSES: dict[str, Callable[[Array], Array]] = {
@@ -34,6 +36,35 @@ LOSSES: dict[str, Callable[[Array], Array]] = {
 }
 SPLITS = 8
 WORSE = 0.01  # how far below linear a fit may be
+
+
+def patches(name: str) -> Array:
+    """Return 400 patches of 4 x 4 gray pixels of a picture of scikit-learn."""
+    gray = datasets.load_sample_image(name).astype(np.float64).mean(axis=2)
+    rng = np.random.default_rng(0)
+    top = rng.integers(0, gray.shape[0] - 4, 400)
+    left = rng.integers(0, gray.shape[1] - 4, 400)
+    return np.array(
+        [gray[i : i + 4, j : j + 4].ravel() for i, j in zip(top, left, strict=True)]
+    )
+
+
+def linnerud() -> Array:
+    """Return the exercises and the measures of twenty men."""
+    both = datasets.load_linnerud()
+    return np.column_stack([both.data, both.target])
+
+
+TABLES: dict[str, Callable[[], Array]] = {
+    "iris": lambda: np.asarray(datasets.load_iris().data),
+    "wine": lambda: np.asarray(datasets.load_wine().data),
+    "cancer": lambda: np.asarray(datasets.load_breast_cancer().data),
+    "diabetes": lambda: np.asarray(datasets.load_diabetes().data),
+    "linnerud": linnerud,
+    "digits": lambda: np.asarray(datasets.load_digits().data),
+    "china": lambda: patches("china.jpg"),
+    "flower": lambda: patches("flower.jpg"),
+}
 
 
 def split(x: Array, seed: int) -> tuple[Array, Array]:
@@ -88,7 +119,7 @@ def cases(names: list[str], losses: list[str], dims: list[str]) -> Iterator[Case
 def judge(case: Case) -> None:
     """Fit a case, flat and curved; false verdicts end the program."""
     name, loss, d, s = case
-    train, test = split(tables(None)[name](), s)
+    train, test = split(TABLES[name](), s)
     how: dict[str, Any] = {"n_components": d, "loss": loss}
     center = scqm.frechet_mean(train, loss=how["loss"], n_threads=1).mean
     flat = quality(fitted(train, linear=True, **how), test, center)
@@ -108,7 +139,7 @@ def judge(case: Case) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Default fits of real tables")
-    parser.add_argument("--tables", default=",".join(tables(None)))
+    parser.add_argument("--tables", default=",".join(TABLES))
     parser.add_argument("--losses", default=",".join(LOSSES))
     parser.add_argument("--dims", default="1,2,3")
     parser.add_argument("--first", type=int, default=0, help="first case")
