@@ -71,7 +71,10 @@ func (s *settings) run() (failed bool, err error) {
 	if flag.NArg() > 0 || !(s.factor > 0) || s.jobs < 1 {
 		return false, fmt.Errorf("want flags, with a factor above 0 and at least one job; see -help")
 	}
-	all := append(programDrills(), packageDrills()...)
+	all := programDrills()
+	for _, d := range packageDrills {
+		all = append(all, d.spec())
+	}
 	fuzzed, err := fuzzDrills()
 	if err != nil {
 		return false, err

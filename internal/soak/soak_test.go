@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,6 +49,27 @@ func TestDrillsOfNumbersRunSideBySide(t *testing.T) {
 	}
 	assert.Equal(t, []string{"first", "alone", "second"}, names)
 	assert.Equal(t, []int{1, 1}, []int{done[0].tried, done[2].tried}, "those that began after the one alone had ended")
+}
+
+// TestPackageDrillsAreThere looks for the tests that the table of drills names.
+func TestPackageDrillsAreThere(t *testing.T) {
+	tests := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, d := range packageDrills {
+		named := regexp.MustCompile(d.run)
+		for _, pkg := range strings.Fields(d.pkg) {
+			files, err := filepath.Glob(filepath.Join("..", "..", pkg, "*_test.go"))
+			require.NoError(t, err)
+			found := d.run == "."
+			for _, file := range files {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				for _, m := range tests.FindAllSubmatch(text, -1) {
+					found = found || named.Match(m[1])
+				}
+			}
+			assert.True(t, found, "%s: no test of %s matches %s", d.name, pkg, d.run)
+		}
+	}
 }
 
 func TestDrillCountsAndTellsHowToRepeat(t *testing.T) {
@@ -169,8 +191,11 @@ func TestDrillsAreChosenByName(t *testing.T) {
 	assert.True(t, s.chooses("python-files"))
 	assert.False(t, s.chooses("files"))
 	names := map[string]bool{}
-	for _, d := range append(programDrills(), packageDrills()...) {
-		assert.False(t, names[d.name], d.name)
+	for _, d := range programDrills() {
 		names[d.name] = true
 	}
+	for _, d := range packageDrills {
+		names[d.name] = true
+	}
+	assert.Len(t, names, len(programDrills())+len(packageDrills), "no name twice")
 }
