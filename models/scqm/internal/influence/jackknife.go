@@ -14,6 +14,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -209,8 +210,7 @@ func (k *Jackknife) Remaining() float64 {
 // of x, into those of dst.
 func times(dst, a, x []float64, n int) {
 	P := len(x) / n
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: n, Cols: P, Stride: P, Data: x},
-		blas64.General{Rows: P, Cols: P, Stride: P, Data: a}, 0, blas64.General{Rows: n, Cols: P, Stride: P, Data: dst})
+	dense.FrameProducts(dst, P, nil, a, nil, x, P, n, P)
 }
 
 // Numbers returns the matrices that LeaveOut needs: the factor and the moves, P x P each.
