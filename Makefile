@@ -16,7 +16,7 @@ FUZZTIME  ?= 20s
 # Packages that start goroutines or are called by several at once: their tests
 # run under the race detector, once. make soak does so for all, and runs these
 # without it too.
-RACE      ?= ./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings
+RACE      ?= ./internal/par ./internal/gather ./internal/shm ./framework/... ./plugins/... ./bindings
 # How long the tests of a package may take: enough for a machine ten times slower.
 TIMEOUT   ?= 60m
 # The package with kernels for arm64.

@@ -19,14 +19,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 10)
-TESTS = ("test_process.py", "test_blas.py", "test_losses.py")
+TESTS = ("test_process.py", "test_losses.py")
 SMOKE = """
 import numpy as np, pickle, scqm, sys
 X, truth = scqm.datasets.make_arc(60, random_state=0)
 m = scqm.SCQM(1, loss="l1").fit(X)
 assert (pickle.loads(pickle.dumps(m)).transform(X) == m.transform(X)).all()
 assert scqm.ManifoldDenoiser(1, n_neighbors=10).fit(X).transform(X).shape == X.shape
-print("CPython", sys.version.split()[0], "NumPy", np.__version__, "BLAS", scqm.blas())
+print("CPython", sys.version.split()[0], "NumPy", np.__version__)
 """
 
 

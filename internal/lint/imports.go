@@ -56,7 +56,6 @@ var directions = []struct{ from, to string }{
 	{"internal/dataset", "std internal/memory"},
 	{"internal/memory", "std"},
 	{"internal/quote", "std"},
-	{"internal/blas", "std gonum"},
 	{"internal/gather", "std"},
 	{"internal/shm", "std sys"},
 	{"internal/soak", "std internal/dataset internal/drill internal/par framework models"},
@@ -104,8 +103,8 @@ var fences = []struct {
 	{"os/exec", "plugins internal/soak", true},
 	{"github.com/hashicorp/go-plugin", "plugins", false},
 	{"google.golang.org/grpc", "plugins", false},
-	{"unsafe", "bindings internal/blas internal/dataset internal/shm", false},
-	{"C", "bindings internal/blas internal/stdio", false},
+	{"unsafe", "bindings internal/dataset internal/shm", false},
+	{"C", "bindings internal/stdio", false},
 	{"os/signal", "cmd plugins/internal/guard internal/soak", true}, // a guard is a program of its own
 	{"gonum.org/v1/plot", "internal/figures", false},                // with its fonts too large for a library
 	{module + "/internal/figures", "cmd", false},                    // so that the library stays without them

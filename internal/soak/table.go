@@ -48,7 +48,7 @@ var packageDrills = []goDrill{
 	// Whole products of what make test tries in part.
 	{name: "go-whole", alone: true, pkg: "./models/denoise ./models/scqm ./models/selection ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=24"},
 	// What make test runs under the race detector only.
-	{name: "go-without-races", alone: true, pkg: "./internal/par ./internal/gather ./internal/shm ./internal/blas ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"},
+	{name: "go-without-races", alone: true, pkg: "./internal/par ./internal/gather ./internal/shm ./framework/... ./plugins/... ./bindings", run: ".", cases: 1, env: drill.EnvCases + "=%d"},
 	{name: "go-races", alone: true, pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,minima=4,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}},
 	{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000},
 	{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000},

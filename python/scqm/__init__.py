@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from ._influence import Influence, ProjectionReport
     from ._many import Fits, fit_many
     from ._mean import FrechetMean, frechet_mean
-    from ._native import blas
     from ._report import report
     from ._suggest import Suggestion, suggest
     from ._versions import show_versions
@@ -67,7 +66,6 @@ __all__ = [
     "ProjectionReport",
     "Suggestion",
     "__version__",
-    "blas",
     "dask",
     "datasets",
     "exceptions",
@@ -114,7 +112,6 @@ _HOMES = {
     "ProjectionReport": "_influence",
     "SCQM": "_estimator",
     "Suggestion": "_suggest",
-    "blas": "_native",
     "fit_many": "_many",
     "frechet_mean": "_mean",
     "load": "_estimator",

@@ -186,22 +186,6 @@ def bindings_StartMap(
     number: int, act: str, settings: str, parts: int, x: int, rows: int, out: int
 ) -> int: ...
 def bindings_StartPower(number: int, residuals: int, count: int, parts: int) -> int: ...
-def bindings_StartProduct(
-    number: int,
-    ta: int,
-    tb: int,
-    m: int,
-    n: int,
-    k: int,
-    alpha: float,
-    a: int,
-    lda: int,
-    b: int,
-    ldb: int,
-    beta: float,
-    c: int,
-    ldc: int,
-) -> int: ...
 def bindings_StartMean(
     number: int,
     settings: str,
@@ -240,7 +224,6 @@ def bindings_StartSuggest(
     precision: int,
 ) -> int: ...
 def bindings_SuggestReport(number: int) -> str: ...
-def bindings_UseDgemm(address: int) -> int: ...
 def bindings_Version() -> str: ...
 def bindings_Wait(number: int, milliseconds: int, state: int) -> int: ...
 def bindings_CheckProblem(settings: str, addresses: int) -> str: ...

@@ -22,7 +22,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from . import _blas
 from ._library import _core
 from .exceptions import (
     BudgetError,
@@ -69,34 +68,10 @@ KINDS: dict[str, type[ScqmError]] = {
 _process = os.getpid()
 _byte = ctypes.c_char
 
-_BLAS = _blas.borrow()
-
 # Ends plugins with everything that they have started; Linux only.
 _GUARD = Path(__file__).with_name("_guard")
 if _GUARD.is_file():
     _core.bindings_SetGuard(os.fspath(_GUARD))
-
-
-def blas() -> str:
-    """Return whose matrix products the library uses.
-
-    Products of some size are computed by the dgemm of SciPy, where that is
-    OpenBLAS, and by the library itself elsewhere and where the environment
-    variable SCQM_BLAS is ``gonum`` when scqm is imported. Results then differ in
-    their last digits. They do not depend on the number of threads either way.
-
-    Returns
-    -------
-    str
-        ``"scipy"`` or ``"gonum"``.
-
-    Examples
-    --------
-    >>> import scqm
-    >>> scqm.blas() in ("scipy", "gonum")
-    True
-    """
-    return _BLAS
 
 
 def call(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

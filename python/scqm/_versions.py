@@ -1,4 +1,4 @@
-"""What a bug report needs: versions, the platform, and whose products are used."""
+"""What a bug report needs: versions and the platform."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import platform
 import sys
 
-from . import _native
 from ._library import _core
 from ._native import call
 from ._version import __version__
@@ -42,7 +41,6 @@ def show_versions() -> None:
     facts = {
         "scqm": __version__,
         "library": call(_core.bindings_Platform),
-        "blas": _native.blas(),
         "python": sys.version.replace("\n", " "),
         "executable": sys.executable,
         "machine": platform.platform(),

@@ -118,8 +118,6 @@ class Session:
             "PYTHONPATH": str(Path(scqm.__file__).resolve().parents[1]),
             "XDG_DATA_HOME": str(folder / "data"),
             "COLUMNS": "120",
-            # The product of SciPy's OpenBLAS is rounded as the processor likes.
-            "SCQM_BLAS": "gonum",
         }
         self.python: subprocess.Popen[str] | None = None
 
