@@ -101,9 +101,6 @@ type DigitStudy struct {
 	Table   Table
 	Learned Digits // those of the first repetition
 	Models  []*DigitModel
-	// Splits are the numbers of the images learned from and of those held out, by
-	// repetition.
-	Splits [][2][]int
 }
 
 // digitExperiment is an experiment with digits.
@@ -164,7 +161,6 @@ func (e *digitExperiment) run(ctx context.Context, d Digits, s Settings) (*Digit
 		if err != nil {
 			return nil, err
 		}
-		study.Splits = append(study.Splits, [2][]int{from, out})
 		learned, held := d.pick(from), d.pick(out)
 		if rep == 0 {
 			study.Learned = learned

@@ -126,21 +126,10 @@ func TestQuadraticModelsAreCurved(t *testing.T) {
 	assert.Equal(t, 3, curved)
 }
 
-// Arrays have the shapes that they claim, and the table is that of the study.
-func TestRun(t *testing.T) {
-	settings := Settings{Quick: true, Reps: 1}
-	outcome, err := Run(t.Context(), "interpolation", settings, nil, fakeDigits())
+func TestFind(t *testing.T) {
+	spec, err := Find("sphere")
 	require.NoError(t, err)
-	study, err := Interpolation(t.Context(), fakeDigits(), settings)
-	require.NoError(t, err)
-	assert.Equal(t, study.Table, outcome.Table)
-	for _, a := range outcome.Arrays {
-		size := 1
-		for _, n := range a.Shape {
-			size *= n
-		}
-		assert.Len(t, a.Data, size, a.Name)
-	}
-	_, err = Run(t.Context(), "torus", Settings{}, nil, Digits{})
+	assert.Equal(t, Spec{"sphere", 10, 2, false}, spec)
+	_, err = Find("torus")
 	assert.ErrorContains(t, err, `no experiment "torus"; there are toy, sphere, mnist, interpolation`)
 }

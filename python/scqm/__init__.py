@@ -14,7 +14,7 @@ the way to write your own, :mod:`scqm.optimize` minimises a cost of your own on
 :func:`fit_many` fits many small sets of rows at once,
 :mod:`scqm.large` and :mod:`scqm.dask` fit rows beyond memory and on many machines,
 :mod:`scqm.exceptions` has what is raised, :mod:`scqm.datasets` data to try things on,
-:mod:`scqm.plot` pictures, and :mod:`scqm.experiments` the experiments of the paper.
+and :mod:`scqm.plot` pictures.
 """
 
 import importlib
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         dask,
         datasets,
         exceptions,
-        experiments,
         large,
         losses,
         manifolds,
@@ -69,7 +68,6 @@ __all__ = [
     "dask",
     "datasets",
     "exceptions",
-    "experiments",
     "fit_many",
     "frechet_mean",
     "large",
@@ -92,7 +90,6 @@ _MODULES = (
     "dask",
     "datasets",
     "exceptions",
-    "experiments",
     "large",
     "losses",
     "manifolds",

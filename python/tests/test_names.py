@@ -30,7 +30,7 @@ def test_old_names_warn(name: str, home: str) -> None:
 
 def test_the_package_uses_none() -> None:
     """Importing every module gives no warning."""
-    modules = ["_estimator", "optimize", "large", "losses", "plugin", "experiments"]
+    modules = ["_estimator", "optimize", "large", "losses", "plugin"]
     code = "; ".join(f"import scqm.{m}" for m in modules)
     subprocess.run([sys.executable, "-W", "error::DeprecationWarning:scqm", "-c", code], check=True)  # fmt: skip
 
