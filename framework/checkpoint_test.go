@@ -122,3 +122,54 @@ func TestAFailingStoreFailsTheRun(t *testing.T) {
 	require.NotNil(t, res)
 	assert.Less(t, res.Cost, 12.5)
 }
+
+// handing is a solver that another takes over from after five steps.
+type handing struct{ solvers.RGD }
+
+type handingState struct {
+	*solvers.RGDState
+	Steps int
+}
+
+func (s *handingState) Successor() string {
+	if s.Steps > 5 {
+		return "heir"
+	}
+	return ""
+}
+
+func (handing) NewState() framework.State { return &handingState{RGDState: &solvers.RGDState{}} }
+
+func (h handing) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	s, err := h.RGD.Init(e, x)
+	if err != nil {
+		return nil, err
+	}
+	return &handingState{RGDState: s.(*solvers.RGDState)}, nil
+}
+
+func (h handing) Step(e *framework.Evaluator, state framework.State) error {
+	s := state.(*handingState)
+	s.Steps++
+	return h.RGD.Step(e, s.RGDState)
+}
+
+// A result names the solver and those that have taken over, in a run that was stored
+// and taken up again too.
+func TestResultsNameWhatRan(t *testing.T) {
+	c := frameworktest.SolverCases()[0]
+	k := &kept{}
+	solve := func(iterations int, stored []byte) string {
+		p := &framework.Checkpoint{Every: -1, Store: k.store}
+		if stored != nil {
+			p.Stored = bytes.NewReader(stored)
+		}
+		o := framework.Options{MaxIterations: iterations, Tolerance: -1, MinRelativeDecrease: -1, Checkpoint: p}
+		res, err := framework.Solve(t.Context(), c.New(), c.Start, handing{}, o)
+		require.NoError(t, err)
+		return res.Solver
+	}
+	assert.Equal(t, "rgd", solve(5, nil))
+	assert.Equal(t, "rgd, then heir", solve(8, nil))
+	assert.Equal(t, "rgd, then heir", solve(8, k.runs[len(k.runs)-1]))
+}

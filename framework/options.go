@@ -9,7 +9,7 @@ import (
 
 // Defaults of [Options] and [Checkpoint].
 const (
-	DefaultMaxIterations       = 1000
+	DefaultMaxIterations       = 10000
 	DefaultTolerance           = 1e-6 // of the measure of a Certifier
 	DefaultGradientTolerance   = 1e-8 // of the gradient at the start
 	DefaultMinRelativeDecrease = 1e-12
@@ -20,7 +20,7 @@ const (
 
 // Options are the limits of a run. The zero value is a good start.
 type Options struct {
-	// MaxIterations bounds the calls of Step; 0 stands for 1000, a negative
+	// MaxIterations bounds the calls of Step; 0 stands for 10,000, a negative
 	// number for no bound.
 	MaxIterations int
 	// MaxEvaluations bounds the evaluations of the cost and the products with

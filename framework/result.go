@@ -8,7 +8,7 @@ type Result struct {
 	Point Point
 	Cost  float64
 	// Solver names what ran: the solver and, where others have taken over, those
-	// in the order in which they did, as in "lbfgs, then trust_region".
+	// in the order in which they did, as in "newton, then primal_dual".
 	Solver string
 	// Status says why the run ended, Message the same in a sentence.
 	Status  Status

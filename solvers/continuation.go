@@ -57,7 +57,7 @@ type Continuation struct {
 	StageIterations, LastIterations int
 	// Finish lets [PrimalDual] polish at the kinks, where [Newton] is the inner solver or the Newton systems are
 	// small. Where the polish does not end at a stationary point, and the cost is differentiable, the inner solver
-	// continues on the cost itself. On a cost without kinks, [TrustRegion] takes over where [LBFGS] is slow.
+	// continues on the cost itself.
 	Finish bool
 }
 
@@ -102,11 +102,6 @@ type ContinuationState struct {
 	Returns int
 	// Plain says that the inner solver ends the run on the cost itself.
 	Plain bool
-	// Region says that [TrustRegion] has replaced the inner solver. Watched is the norm of the gradient at the
-	// last check of the progress of [LBFGS], Watch counts its iterations.
-	Region  bool
-	Watched float64
-	Watch   int
 	// Multipliers are the multipliers at the end of the first polish.
 	Multipliers []float64
 }
@@ -131,7 +126,6 @@ func (a Continuation) register() {
 	if r, ok := a.Inner.(interface{ NewState() framework.State }); ok {
 		gob.Register(r.NewState())
 	}
-	gob.Register(TrustRegion{}.NewState())
 }
 
 // Iterate returns the best point so far and its cost.
@@ -175,6 +169,26 @@ func (s *ContinuationState) Resume(e *framework.Evaluator) error {
 // Pending reports whether the iterate is not yet final, as it is until the last step and the polish are over: a
 // step without progress is then no stall.
 func (s *ContinuationState) Pending() bool { return s.Eps != 0 && !(s.Done && s.Finished) }
+
+// Successor implements [framework.State].
+func (s *ContinuationState) Successor() string {
+	if s.Finish != nil {
+		return PrimalDual{}.Name()
+	}
+	return ""
+}
+
+// Gradient returns the gradient of the inner solver where that minimises the unsmoothed cost and provides one,
+// else nil.
+func (s *ContinuationState) Gradient() framework.Point {
+	if s.Eps != 0 || s.Inner == nil {
+		return nil
+	}
+	if g, ok := s.Inner.(interface{ Gradient() framework.Point }); ok {
+		return g.Gradient()
+	}
+	return nil
+}
 
 func (a Continuation) withDefaults() Continuation {
 	if a.Inner == nil {
@@ -245,10 +259,6 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, false, 0, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
-	if s.Region {
-		s.Inner, s.Region = nil, false
-	}
-	s.Watched, s.Watch = 0, 0
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
@@ -293,7 +303,7 @@ func (a Continuation) Step(e *framework.Evaluator, state framework.State) error 
 	}
 	if s.Eps == 0 {
 		_, before := s.Inner.Iterate()
-		return a.unlessTouching(e, s, before, a.stepSmooth(e, s))
+		return a.unlessTouching(e, s, before, a.Inner.Step(e, s.Inner))
 	}
 	if s.Done {
 		return a.finish(e, s)
@@ -353,10 +363,6 @@ func (a Continuation) touches(e *framework.Evaluator, s *ContinuationState) (boo
 	}
 	s.X, s.Cost = x.Clone(), cost
 	s.Eps, s.First, s.Iterations, s.Slow, s.Done = scale, scale, 0, 0, true
-	if s.Region {
-		s.Inner, s.Region = nil, false
-	}
-	s.Watched, s.Watch = 0, 0
 	return true, nil
 }
 

@@ -45,19 +45,19 @@ func ladder(n int, condition, unit, base float64) plain {
 	}}
 }
 
-// Where quasi-Newton steps crawl the choice of Auto goes over to second derivatives, by
-// differences of gradients.
-func TestAutoLeavesCrawling(t *testing.T) {
-	for _, condition := range []float64{1e6} {
-		p := ladder(200, condition, 1, 0)
-		res := run(t, p, framework.NewPoint(p.Blocks()), solvers.Auto(p), framework.Options{})
+// Where quasi-Newton steps crawl, the choice of Auto takes Newton steps by differences of gradients, and
+// fewer evaluations than without them, or than trust regions take.
+func TestAutoOnIllConditionedCosts(t *testing.T) {
+	p := ladder(200, 1e6, 1, 0)
+	solve := func(s framework.Solver) *framework.Result {
+		res := run(t, p, framework.NewPoint(p.Blocks()), s, framework.Options{})
 		assert.Equal(t, framework.Converged, res.Status, res.Message)
 		assert.Less(t, res.Cost, 1e-4)
-		alone := run(t, p, framework.NewPoint(p.Blocks()), solvers.LBFGS{FirstOrder: true}, framework.Options{})
-		assert.Equal(t, framework.MaxIterations, alone.Status)
-		assert.Less(t, res.Cost, alone.Cost)
-		t.Log(condition, res.Solver, res.Iterations, res.Counts.Evaluations)
+		return res
 	}
+	evaluations := solve(solvers.Auto(p)).Counts.Evaluations
+	assert.Less(t, evaluations, solve(solvers.LBFGS{FirstOrder: true}).Counts.Evaluations)
+	assert.Less(t, evaluations, solve(solvers.TrustRegion{}).Counts.Evaluations)
 }
 
 // smooth are the solvers of any smooth cost.
@@ -90,7 +90,7 @@ func TestUnitOfTheCost(t *testing.T) {
 func TestStartAtTheMinimum(t *testing.T) {
 	for _, s := range smooth {
 		p := ladder(5, 100, 1, 7)
-		first := run(t, p, framework.Point{make([]float64, 5)}, s, framework.Options{Tolerance: 1e-13})
+		first := run(t, p, framework.Point{make([]float64, 5)}, s, framework.Options{Tolerance: 1e-14})
 		again := run(t, p, first.Point, s, framework.Options{})
 		assert.Equal(t, framework.Converged, again.Status, "%s: %s", s.Name(), again.Message)
 		assert.LessOrEqual(t, again.Counts.Evaluations, 1000, s.Name())

@@ -481,38 +481,3 @@ func TestSaddlePointIsNotConverged(t *testing.T) {
 		}
 	}
 }
-
-// bentValley is twice 1 + 1e4 (|y|^2 - 1)^2 + slope (1 - y_1), at its least in (1, 0), with
-// inner rows that have no part in it.
-func bentValley(slope float64) *sumOfRows {
-	return &sumOfRows{
-		blocks: []framework.Block{
-			{Name: "y", Manifold: manifolds.Euclidean(2)}, {Name: "t", Manifold: manifolds.Euclidean(1), Copies: 2},
-		},
-		charts: []func([]float64, []jet) []jet{nil},
-		row: func(y [][]jet, t []jet, _ int) jet {
-			off := y[0][0].square().plus(y[0][1].square()).add(-1)
-			cost := off.square().scale(1e4).plus(y[0][0].scale(-slope)).add(1 + slope)
-			return cost.plus(t[0].add(-1).square())
-		},
-	}
-}
-
-// A result names the solver and those that have taken over, in a run that was stored
-// and taken up again too.
-func TestResultsNameWhatRan(t *testing.T) {
-	valley, start := bentValley(1e-4), framework.Point{{-1, 0.1}, {0, 0}}
-	o := framework.Options{MinRelativeDecrease: -1, Tolerance: -1, MaxIterations: 800}
-	handing := solvers.Continuation{Inner: solvers.LBFGS{}, Finish: true}
-	var stored bytes.Buffer
-	o.Checkpoint = &framework.Checkpoint{Every: -1, Store: func(write func(io.Writer) error) error {
-		stored.Reset()
-		return write(&stored)
-	}}
-	assert.Equal(t, "lbfgs, then trust_region", run(t, valley, start, handing, o).Solver)
-	o.Checkpoint = &framework.Checkpoint{Stored: &stored}
-	assert.Equal(t, "lbfgs, then trust_region", run(t, valley, start, handing, o).Solver)
-	o.Checkpoint = nil
-	assert.Equal(t, "lbfgs", run(t, valley, start, solvers.Continuation{Inner: solvers.LBFGS{}}, o).Solver)
-	assert.Equal(t, "newton", run(t, valley, start, solvers.Newton{}, o).Solver)
-}

@@ -51,9 +51,8 @@ type Config struct {
 	// IgnoreMissing takes entries that are NaN for missing: they have no weight. The
 	// loss must be a sum over entries (see [losses.ByEntry]); huber is taken by entry.
 	IgnoreMissing bool
-	// Options are the limits of the run. MaxIterations stands for 10000, more than in
-	// the framework, because blockwise descent crosses plateaus slowly; and
-	// MinRelativeDecrease for 1e-10 where that is the solver ([solvers.RGD]).
+	// Options are the limits of the run. MinRelativeDecrease stands for 1e-10 where the solver is
+	// [solvers.RGD].
 	Options framework.Options
 }
 
@@ -76,9 +75,6 @@ const (
 	// AutoRidge stands for a ridge chosen by cross-validation.
 	AutoRidge = -2
 )
-
-// DefaultMaxIterations is that of [Config].Options.
-const DefaultMaxIterations = 10000
 
 func (c Config) validate(x Data) error {
 	if err := x.Validate(); err != nil {

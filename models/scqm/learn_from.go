@@ -319,9 +319,6 @@ func (r *streamRun) outcome() (*framework.Result, finding) {
 func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framework.Options {
 	o := c.Options
 	o.FirstOrder = true // testing for saddles takes dozens of reads
-	if o.MaxIterations == 0 {
-		o.MaxIterations = DefaultMaxIterations
-	}
 	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
 		checkpoint := *o.Checkpoint
 		h := sha256.New()

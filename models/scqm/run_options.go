@@ -11,9 +11,6 @@ const publishedDecrease = 1e-10
 
 func (c Config) options(x Data, solver framework.Solver) framework.Options {
 	o := c.Options
-	if o.MaxIterations == 0 {
-		o.MaxIterations = DefaultMaxIterations
-	}
 	if _, published := solver.(solvers.RGD); published && o.MinRelativeDecrease == 0 {
 		o.MinRelativeDecrease = publishedDecrease
 	}

@@ -254,7 +254,7 @@ def minimize(
         run has converged. A gradient that changes of x in its last digits make counts
         as none.
     max_iter : int or None, default=None
-        The largest number of iterations; None for 1000.
+        The largest number of iterations; None for 10,000.
     time_limit : float or None, default=None
         The seconds after which the run ends with the best point so far.
     callback : callable, optional

@@ -160,9 +160,9 @@ func (r *run) solve(ctx context.Context) (*Result, error) {
 // minimise does the next minimisation of the augmented Lagrangian, from x.
 func (r *run) minimise(ctx context.Context) (*framework.Result, error) {
 	o, before, steps := r.o.Options, r.total, r.steps
-	o.Tolerance, o.GradientUnit, o.MaxIterations = r.sharp, 1, framework.DefaultMaxIterations
-	if r.o.MaxIterations > 0 {
-		o.MaxIterations = min(o.MaxIterations, r.o.MaxIterations-steps)
+	o.Tolerance, o.GradientUnit = r.sharp, 1
+	if o.MaxIterations > 0 {
+		o.MaxIterations -= steps
 	}
 	if r.o.MaxEvaluations > 0 {
 		o.MaxEvaluations = r.o.MaxEvaluations - before.Evaluations - before.Hessians

@@ -101,7 +101,7 @@ func (o Options) withDefaults(l *Lagrangian) (Options, error) {
 		o.Tolerance = framework.DefaultTolerance
 	}
 	if o.MaxIterations == 0 {
-		o.MaxIterations = 10 * framework.DefaultMaxIterations
+		o.MaxIterations = framework.DefaultMaxIterations
 	}
 	if o.Inner == nil {
 		o.Inner = solvers.Auto(l)

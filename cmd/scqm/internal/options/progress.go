@@ -57,7 +57,7 @@ func (f *Progress) shows(w io.Writer) bool {
 // Learn fits a model under a bar.
 func (f *Progress) Learn(cmd *cobra.Command, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	if stderr := cmd.ErrOrStderr(); f.shows(stderr) {
-		observe, end := showFit(stderr, cmp.Or(c.Options.MaxIterations, scqm.DefaultMaxIterations))
+		observe, end := showFit(stderr, cmp.Or(c.Options.MaxIterations, framework.DefaultMaxIterations))
 		defer end()
 		c.Options.Observers = []func(framework.Record){observe}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
 
@@ -37,7 +36,7 @@ func (f *Solver) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(cli.Parsed(&f.name, "NAME", knownSolver), "solver", "solver; scqm solvers lists them")
 	flags.Var(cli.Choice(&f.preset, presetPaper), "preset", "solver, limits and objective (no ridge) of the released code of Zhai and Li")
-	flags.Var(cli.Count(&f.maxIter), "max-iter", fmt.Sprintf("most iterations (default %d)", scqm.DefaultMaxIterations))
+	flags.Var(cli.Count(&f.maxIter), "max-iter", fmt.Sprintf("most iterations (default %d)", framework.DefaultMaxIterations))
 	flags.Var(cli.Positive(&f.tol), "tol", fmt.Sprintf("first-order residual at which a fit counts as converged (default %g)", framework.DefaultTolerance))
 	flags.Var(cli.Count(&f.reads), "reads", "times that --solver stochastic draws all rows, before it goes over all of them (default 1)")
 	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend from the start on, such as 30s")
