@@ -18,12 +18,12 @@ type contents struct {
 	stream io.Reader // the values, after which it must end
 }
 
-// contents finds the table of a binary file, after its header. An archive that
-// can be read once only is read into hold first, or into memory where that is
-// nil.
-func (s *input) contents(hold *spool) (*contents, error) {
+// contents finds the table of a binary file, after its header, or the list where dims
+// is 1. An archive that can be read once only is read into hold first, or into memory
+// where that is nil.
+func (s *input) contents(dims int, hold *spool) (*contents, error) {
 	if s.format == formatNPZ {
-		return s.archived(hold)
+		return s.archived(dims, hold)
 	}
 	read := readNPYLayout
 	if s.format == formatIDX {
@@ -37,19 +37,22 @@ func (s *input) contents(hold *spool) (*contents, error) {
 	if s.size >= 0 {
 		c.at, c.offset = s.file, l.header
 	}
-	return c, c.check()
+	return c, c.check(dims)
 }
 
-// check refuses sizes that cannot be.
-func (c *contents) check() error {
+// check refuses sizes that cannot be, and makes a list a column.
+func (c *contents) check(dims int) error {
 	if err := checkClaim(c.stream, c.left, c.count, c.dtype); err != nil {
 		return err
+	}
+	if dims == 1 {
+		return c.list()
 	}
 	return c.arrayLayout.table()
 }
 
-// archived finds the table of an .npz file.
-func (s *input) archived(hold *spool) (*contents, error) {
+// archived is contents of an .npz file.
+func (s *input) archived(dims int, hold *spool) (*contents, error) {
 	r, size, err := s.readerAt(hold)
 	if err != nil {
 		return nil, err
@@ -60,7 +63,7 @@ func (s *input) archived(hold *spool) (*contents, error) {
 	}
 	name := s.key
 	if name == "" {
-		if name, err = z.only(2); err != nil {
+		if name, err = z.only(dims); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +73,7 @@ func (s *input) archived(hold *spool) (*contents, error) {
 	}
 	c := &contents{stream: m}
 	if c.arrayLayout, err = readNPYLayout(m, m.size); err == nil {
-		err = c.check()
+		err = c.check(dims)
 	}
 	if err == nil && m.size >= 0 {
 		err = c.place(z.members[name+formatNPY], r, m)

@@ -211,15 +211,8 @@ func cleanName(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// writeCSV writes numbers with the fewest digits that read back the same. Names
-// that are all numbers are left out: readCSV would take them for a row.
-func writeCSV(w io.Writer, m *Matrix, comma byte) error {
-	if err := writeNames(w, m.Names, comma); err != nil {
-		return err
-	}
-	return writeLines(w, m.Data, m.Cols, comma)
-}
-
+// writeNames writes a header. Names that are all numbers are left out: readCSV would take
+// them for a row.
 func writeNames(w io.Writer, names []string, comma byte) error {
 	if !hasWord(names) {
 		return nil
@@ -232,6 +225,7 @@ func writeNames(w io.Writer, names []string, comma byte) error {
 	return err
 }
 
+// writeLines writes numbers with the fewest digits that read back the same.
 func writeLines(w io.Writer, data []float64, cols int, comma byte) error {
 	var line []byte
 	for ; len(data) > 0; data = data[cols:] {

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -11,6 +12,13 @@ import (
 
 func readText(content string, columns ...string) (*Matrix, error) {
 	return readCSV(strings.NewReader(content), "f.csv", formatCSV, ReadOptions{Columns: columns})
+}
+
+func writeCSV(w io.Writer, m *Matrix, comma byte) error {
+	if err := writeNames(w, m.Names, comma); err != nil {
+		return err
+	}
+	return writeLines(w, m.Data, m.Cols, comma)
 }
 
 func TestCSVAccepts(t *testing.T) {

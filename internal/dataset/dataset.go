@@ -42,19 +42,24 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	if err := src.refuseHeader(o); err != nil {
 		return nil, err
 	}
-	c, err := src.contents(nil)
+	return src.matrix(2, o)
+}
+
+// matrix reads the table of a binary file, or the list where dims is 1.
+func (s *input) matrix(dims int, o ReadOptions) (*Matrix, error) {
+	c, err := s.contents(dims, nil)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.name, err)
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	if c.at != nil {
-		return src.readPlaced(c, o)
+		return s.readPlaced(c, o)
 	}
 	m, err := c.matrix(o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.name, err)
+		return nil, fmt.Errorf("%s: %w", s.name, err)
 	}
 	m, err = m.selected(o)
-	return unlessChanged(src, m, err)
+	return unlessChanged(s, m, err)
 }
 
 // stdinName is what messages call standard input.

@@ -239,10 +239,10 @@ func TestDiskFaultIsNotBadInput(t *testing.T) {
 	_, err := readCSV(failingReader{disk}, "x.csv", formatCSV, ReadOptions{})
 	assert.ErrorIs(t, err, disk)
 	assert.NotErrorIs(t, err, ErrInput)
-	_, err = ReadNPY(failingReader{disk}, -1)
+	_, err = readNPYAll(failingReader{disk}, -1)
 	assert.ErrorIs(t, err, disk)
 	assert.NotErrorIs(t, err, ErrInput)
-	_, _, err = readIDX(failingReader{disk}, -1)
+	_, err = readIDX(failingReader{disk}, -1)
 	assert.ErrorIs(t, err, disk)
 	assert.NotErrorIs(t, err, ErrInput)
 }

@@ -9,17 +9,8 @@ import (
 // big-endian.
 var idxTypes = map[byte]string{0x08: "u1", 0x09: "i1", 0x0B: "i2", 0x0C: "i4", 0x0D: "f4", 0x0E: "f8"}
 
-// readIDX reads one array from r, which must end after it; size is as in
-// ReadNPY. More than two dimensions become two: the first, and all others.
-func readIDX(r io.Reader, size int64) (Array, dtype, error) {
-	l, err := readIDXLayout(r, size)
-	if err != nil {
-		return Array{}, dtype{}, err
-	}
-	a, err := l.readArray(r)
-	return a, l.dtype, err
-}
-
+// readIDXLayout reads the header of an array; size is as in readNPYLayout. More than two
+// dimensions become two: the first, and all others.
 func readIDXLayout(r io.Reader, size int64) (arrayLayout, error) {
 	magic := make([]byte, 4)
 	n, err := io.ReadFull(r, magic)

@@ -98,32 +98,6 @@ func (s *input) isText() bool {
 	return s.format == formatCSV || s.format == formatTSV || s.format == formatTXT
 }
 
-// array reads the array of a binary format. Of several arrays in an .npz file
-// without a key it takes the only one with that many dimensions.
-func (s *input) array(dims int) (Array, dtype, error) {
-	switch s.format {
-	case formatNPY:
-		return readNPY(s, s.size, maxElements)
-	case formatIDX:
-		return readIDX(s, s.size)
-	}
-	r, size, err := s.readerAt(nil)
-	if err != nil {
-		return Array{}, dtype{}, err
-	}
-	z, err := OpenNPZ(r, size)
-	if err != nil {
-		return Array{}, dtype{}, err
-	}
-	name := s.key
-	if name == "" {
-		if name, err = z.only(dims); err != nil {
-			return Array{}, dtype{}, err
-		}
-	}
-	return z.array(name, maxElements)
-}
-
 // readerAt gives random access, through hold, or through memory where that is
 // nil, when the file has none.
 func (s *input) readerAt(hold *spool) (io.ReaderAt, int64, error) {

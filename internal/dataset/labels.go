@@ -29,34 +29,24 @@ func ReadLabels(path string) ([]string, error) {
 	if src.isText() {
 		return readTextLabels(src, src.name, src.format)
 	}
-	labels, err := src.labels()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", src.name, err)
-	}
-	return labels, nil
+	return src.labels()
 }
 
 // labelBytes is what a label of a few characters takes.
 const labelBytes = 32
 
 func (s *input) labels() ([]string, error) {
-	a, _, err := s.array(1)
+	m, err := s.matrix(1, ReadOptions{Missing: true})
 	if err != nil {
 		return nil, err
 	}
-	if len(a.Shape) != 1 {
-		return nil, inputErrorf(ErrShape, "shape %s is not a list of labels, one for each row; give another file or save it with y.reshape(-1)", shapeString(a.Shape))
-	}
-	if len(a.Data) == 0 {
-		return nil, inputErrorf(ErrShape, "holds no labels")
-	}
-	if err := checkMemory("labels of the rows", labelBytes*float64(len(a.Data))); err != nil {
+	if err := checkMemory("labels of the rows", labelBytes*float64(m.Rows)); err != nil {
 		return nil, err
 	}
-	labels := make([]string, len(a.Data))
-	for i, v := range a.Data {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, inputErrorf(ErrNonFinite, "label %d is %v (counting from 0); give every row a label", i, v)
+	labels := make([]string, m.Rows)
+	for i, v := range m.Data {
+		if math.IsNaN(v) {
+			return nil, fmt.Errorf("%s: %w", s.name, inputErrorf(ErrNonFinite, "label %d is NaN (counting from 0); give every row a label", i))
 		}
 		labels[i] = string(appendNumber(nil, v))
 	}

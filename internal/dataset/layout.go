@@ -42,6 +42,18 @@ func (l *arrayLayout) readArray(r io.Reader) (Array, error) {
 	return a, nil
 }
 
+// list makes a column of an array of one dimension.
+func (l *arrayLayout) list() error {
+	if len(l.shape) != 1 {
+		return inputErrorf(ErrShape, "shape %s is not a list of labels, one for each row; give another file or save it with y.reshape(-1)", shapeString(l.shape))
+	}
+	if l.count == 0 {
+		return inputErrorf(ErrShape, "holds no labels")
+	}
+	l.shape = append(l.shape, 1)
+	return nil
+}
+
 // table checks that the array is a table with at least one value.
 func (l *arrayLayout) table() error {
 	shape := shapeString(l.shape)

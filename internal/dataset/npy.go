@@ -17,29 +17,22 @@ const (
 	npyMaxHeader = 1 << 16 // a plain array needs a few hundred bytes at most
 )
 
-// ReadNPY reads one array of numbers from r, which must end after it. size is
-// the number of bytes in r, or -1 when unknown; what the header claims is checked
-// against it before memory is set aside. Integers beyond 2^53 are rounded to the
-// nearest float64; NaN and infinities are kept.
-func ReadNPY(r io.Reader, size int64) (Array, error) {
-	a, _, err := readNPY(r, size, maxElements)
-	return a, err
-}
-
-// readNPY refuses an array of more than limit values.
-func readNPY(r io.Reader, size int64, limit int) (Array, dtype, error) {
+// readNPY reads one array of at most limit values from r, which must end after it. size
+// is as in readNPYLayout. Integers beyond 2^53 are rounded to the nearest float64; NaN
+// and infinities are kept.
+func readNPY(r io.Reader, size int64, limit int) (Array, error) {
 	l, err := readNPYLayout(r, size)
 	if err != nil {
-		return Array{}, dtype{}, err
+		return Array{}, err
 	}
 	if l.count > limit {
-		return Array{}, dtype{}, inputErrorf(ErrShape, "shape %s has more than the %d values expected", shapeString(l.shape), limit)
+		return Array{}, inputErrorf(ErrShape, "shape %s has more than the %d values expected", shapeString(l.shape), limit)
 	}
-	a, err := l.readArray(r)
-	return a, l.dtype, err
+	return l.readArray(r)
 }
 
-// readNPYLayout reads the header of an array; size is as in ReadNPY.
+// readNPYLayout reads the header of an array. size is the number of bytes in r, or -1
+// when unknown; what the header claims is checked against it before memory is set aside.
 func readNPYLayout(r io.Reader, size int64) (arrayLayout, error) {
 	h, used, err := readNPYHeader(r)
 	if err != nil {

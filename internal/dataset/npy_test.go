@@ -22,7 +22,9 @@ func npyText(dict string, data []byte) []byte {
 	return append(append(b, dict...), data...)
 }
 
-func readBytes(b []byte) (Array, error) { return ReadNPY(bytes.NewReader(b), int64(len(b))) }
+func readNPYAll(r io.Reader, size int64) (Array, error) { return readNPY(r, size, maxElements) }
+
+func readBytes(b []byte) (Array, error) { return readNPYAll(bytes.NewReader(b), int64(len(b))) }
 
 // The files were written by NumPy 2.4; see testdata/README.md.
 func TestNPYReadsNumPy(t *testing.T) {
@@ -43,7 +45,7 @@ func TestNPYReadsNumPy(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, []int{2, 3}, got.Shape, name)
 		assert.InDeltaSlice(t, want, got.Data, 0, name)
-		streamed, err := ReadNPY(iotest.OneByteReader(bytes.NewReader(b)), -1)
+		streamed, err := readNPYAll(iotest.OneByteReader(bytes.NewReader(b)), -1)
 		require.NoError(t, err, name)
 		assert.Equal(t, got, streamed, name)
 	}
@@ -95,7 +97,7 @@ func TestNPYRoundTrip(t *testing.T) {
 		var b bytes.Buffer
 		require.NoError(t, WriteNPY(&b, a))
 		for _, size := range []int64{-1, int64(b.Len())} {
-			got, err := ReadNPY(bytes.NewReader(b.Bytes()), size)
+			got, err := readNPYAll(bytes.NewReader(b.Bytes()), size)
 			require.NoError(t, err)
 			assert.Equal(t, a, got)
 		}
@@ -159,7 +161,7 @@ func TestNPYRefusesFiles(t *testing.T) {
 	good := npy(t, []int{3, 2}, 1, 2, 3, 4, 5, 6)
 	for cut := range good {
 		for _, size := range []int64{int64(cut), -1} {
-			_, err := ReadNPY(bytes.NewReader(good[:cut]), size)
+			_, err := readNPYAll(bytes.NewReader(good[:cut]), size)
 			refused(t, err, ErrInput)
 			if cut >= len(good)-48 {
 				refused(t, err, ErrTruncated, fmt.Sprintf("%d bytes of data are missing", len(good)-cut))
@@ -169,7 +171,7 @@ func TestNPYRefusesFiles(t *testing.T) {
 	long := append(bytes.Clone(good), 0)
 	_, err := readBytes(long)
 	refused(t, err, ErrFormat, "1 bytes follow the data")
-	_, err = ReadNPY(bytes.NewReader(long), -1)
+	_, err = readNPYAll(bytes.NewReader(long), -1)
 	refused(t, err, ErrFormat, "bytes follow the data")
 
 	_, err = readBytes([]byte(npyMagic + "\x04\x00......"))
@@ -186,7 +188,7 @@ func TestNPYClaimsCostNothing(t *testing.T) {
 		b := npyText("{'descr': '<f8', 'fortran_order': False, 'shape': "+shape+"}", make([]byte, 64))
 		for _, size := range []int64{int64(len(b)), -1} {
 			used := allocated(func() {
-				_, err := ReadNPY(bytes.NewReader(b), size)
+				_, err := readNPYAll(bytes.NewReader(b), size)
 				refused(t, err, ErrInput)
 			})
 			assert.Less(t, used, uint64(2<<20), "shape %s, size %d", shape, size)
@@ -199,7 +201,7 @@ func TestNPYStreamMemory(t *testing.T) {
 	const present = 1 << 22
 	b := npyText("{'descr': '<f8', 'fortran_order': False, 'shape': (100000000000,)}", make([]byte, present))
 	used := allocated(func() {
-		_, err := ReadNPY(bytes.NewReader(b), -1)
+		_, err := readNPYAll(bytes.NewReader(b), -1)
 		refused(t, err, ErrTruncated, fmt.Sprintf("%d bytes of data are missing", int64(800000000000-present)))
 	})
 	assert.Less(t, used, uint64(8*present))

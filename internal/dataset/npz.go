@@ -132,22 +132,16 @@ func (z *NPZ) Names() []string { return append([]string(nil), z.names...) }
 
 // Array reads the array called name and refuses one of more than limit values.
 func (z *NPZ) Array(name string, limit int) (Array, error) {
-	a, _, err := z.array(name, limit)
-	return a, err
-}
-
-// array returns the stored type too.
-func (z *NPZ) array(name string, limit int) (Array, dtype, error) {
 	m, err := z.open(name + formatNPY)
 	if err != nil {
-		return Array{}, dtype{}, err
+		return Array{}, err
 	}
 	defer m.Close()
-	a, t, err := readNPY(m, m.size, limit)
+	a, err := readNPY(m, m.size, limit)
 	if err != nil {
-		return Array{}, dtype{}, fmt.Errorf("array %q: %w", name, err)
+		return Array{}, fmt.Errorf("array %q: %w", name, err)
 	}
-	return a, t, nil
+	return a, nil
 }
 
 // Raw reads the member with this full name and refuses more than limit bytes.

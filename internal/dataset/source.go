@@ -89,7 +89,7 @@ func (s *Source) locate(o ReadOptions) error {
 	if err := s.input.refuseHeader(o); err != nil {
 		return err
 	}
-	c, err := s.input.contents(&s.copy)
+	c, err := s.input.contents(2, &s.copy)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
