@@ -1,12 +1,12 @@
 package frameworktest
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/manifolds"
 )
 
 // SolverCase is a problem with a known answer.
@@ -43,34 +43,6 @@ func SolverCases() []SolverCase {
 	}, curvedCases()...)
 }
 
-// flat is R^n.
-type flat int
-
-func (n flat) Size() int                     { return int(n) }
-func (n flat) Dim() int                      { return int(n) }
-func (flat) Project(dst, _, v []float64)     { copy(dst, v) }
-func (flat) Retract(d, x, v []float64) error { floats.AddTo(d, x, v); return nil }
-
-// ball is the unit sphere in R^n with retraction by normalisation.
-type ball int
-
-func (n ball) Size() int { return int(n) }
-func (n ball) Dim() int  { return int(n) - 1 }
-
-func (ball) Project(dst, x, v []float64) {
-	floats.AddScaledTo(dst, v, -floats.Dot(x, v), x)
-}
-
-func (ball) Retract(dst, x, v []float64) error {
-	floats.AddTo(dst, x, v)
-	n := floats.Norm(dst, 2)
-	if !(n > 0) || math.IsInf(n, 0) {
-		return fmt.Errorf("the step has length %v", floats.Norm(v, 2))
-	}
-	floats.Scale(1/n, dst)
-	return nil
-}
-
 // leastSquares is the fit of a plane b + a1 u + a2 v to four points, in the
 // blocks a and b. The residual sum of squares of the best fit is 1, the cost
 // half of it.
@@ -81,7 +53,7 @@ var planeRows = [4][4]float64{ // u, v, 1, target
 }
 
 func (leastSquares) Blocks() []framework.Block {
-	return []framework.Block{{Name: "slope", Manifold: flat(2)}, {Name: "offset", Manifold: flat(1)}}
+	return []framework.Block{{Name: "slope", Manifold: manifolds.Euclidean(2)}, {Name: "offset", Manifold: manifolds.Euclidean(1)}}
 }
 
 func (leastSquares) Evaluate(grad, x framework.Point) (float64, error) {
@@ -107,7 +79,7 @@ func (leastSquares) Evaluate(grad, x framework.Point) (float64, error) {
 type rowWells struct{ n int }
 
 func (p rowWells) Blocks() []framework.Block {
-	return []framework.Block{{Name: "wells", Manifold: flat(2), Copies: p.n}}
+	return []framework.Block{{Name: "wells", Manifold: manifolds.Euclidean(2), Copies: p.n}}
 }
 
 func (p rowWells) Evaluate(grad, x framework.Point) (float64, error) {
@@ -144,7 +116,7 @@ func (p rowWells) EvaluateRows(costs, grad []float64, x framework.Point, _ int, 
 type rayleigh []float64
 
 func (p rayleigh) Blocks() []framework.Block {
-	return []framework.Block{{Name: "x", Manifold: ball(len(p))}}
+	return []framework.Block{{Name: "x", Manifold: manifolds.Sphere(len(p))}}
 }
 
 func (p rayleigh) Evaluate(grad, x framework.Point) (float64, error) {

@@ -1,12 +1,12 @@
 package frameworktest
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/manifolds"
 )
 
 // curvedCases are problems on manifolds with a metric of their own, on frames, on
@@ -72,59 +72,12 @@ func (n logDistances) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// pairs is the Stiefel manifold of two orthonormal columns in R^n, n x 2 row-major,
-// with retraction by Gram and Schmidt.
-type pairs int
-
-func (n pairs) Size() int { return 2 * int(n) }
-func (n pairs) Dim() int  { return 2*int(n) - 3 }
-
-func (n pairs) Project(dst, x, v []float64) {
-	var s [2][2]float64
-	for i := range int(n) {
-		for p := range 2 {
-			for q := range 2 {
-				s[p][q] += (x[2*i+p]*v[2*i+q] + v[2*i+p]*x[2*i+q]) / 2
-			}
-		}
-	}
-	for i := range int(n) {
-		u, w := v[2*i], v[2*i+1]
-		dst[2*i] = u - x[2*i]*s[0][0] - x[2*i+1]*s[1][0]
-		dst[2*i+1] = w - x[2*i]*s[0][1] - x[2*i+1]*s[1][1]
-	}
-}
-
-func (n pairs) Retract(dst, x, v []float64) error {
-	floats.AddTo(dst, x, v)
-	for p := range 2 {
-		var overlap, square float64
-		for i := range int(n) {
-			overlap += dst[2*i] * dst[2*i+p]
-		}
-		for i := range int(n) {
-			if p == 1 {
-				dst[2*i+1] -= overlap * dst[2*i]
-			}
-			square += dst[2*i+p] * dst[2*i+p]
-		}
-		length := math.Sqrt(square)
-		if !(length > 0) || math.IsInf(length, 0) {
-			return fmt.Errorf("column %d has the length %v", p, length)
-		}
-		for i := range int(n) {
-			dst[2*i+p] /= length
-		}
-	}
-	return nil
-}
-
 // subspace is tr(X'AX) for two orthonormal columns X and a diagonal A: its minimum is
 // the sum of the two smallest entries.
 type subspace []float64
 
 func (p subspace) Blocks() []framework.Block {
-	return []framework.Block{{Name: "X", Manifold: pairs(len(p))}}
+	return []framework.Block{{Name: "X", Manifold: manifolds.NewStiefel(len(p), 2)}}
 }
 
 func (p subspace) Evaluate(grad, x framework.Point) (float64, error) {
@@ -146,7 +99,7 @@ type unlike struct{}
 
 func (unlike) Blocks() []framework.Block {
 	return []framework.Block{
-		{Name: "plane", Manifold: flat(2)}, {Name: "direction", Manifold: ball(3)},
+		{Name: "plane", Manifold: manifolds.Euclidean(2)}, {Name: "direction", Manifold: manifolds.Sphere(3)},
 		{Name: "sizes", Manifold: logarithmic{}, Copies: 2},
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/manifolds"
 )
 
 // hessianSymmetric tries the symmetry of the Hessian in the surrounding space.
 func (c *problemCheck) hessianSymmetric(p framework.TwiceDifferentiable) error {
 	around := make(framework.Product, len(c.blocks))
 	for k, b := range c.blocks {
-		around[k].Manifold = flat(b.Size())
+		around[k].Manifold = manifolds.Euclidean(b.Size())
 	}
 	return c.selfAdjoint(around, 1e-10, p.HessianProduct)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/manifolds"
 )
 
 // isometry tries that a solver sees a manifold through its metric: on the positive
@@ -45,7 +46,7 @@ func (k *solverCheck) isometry() error {
 type lineDistances int
 
 func (n lineDistances) Blocks() []framework.Block {
-	return []framework.Block{{Name: "x", Manifold: flat(1), Copies: int(n)}}
+	return []framework.Block{{Name: "x", Manifold: manifolds.Euclidean(1), Copies: int(n)}}
 }
 
 func (n lineDistances) Evaluate(grad, x framework.Point) (float64, error) {
