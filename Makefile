@@ -298,6 +298,10 @@ requirements: ## Write the requirements-*.txt from the .in files, with hashes; n
 	  $$tools/bin/uv pip compile -q --universal --python-version 3.10 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command 'make requirements' $(UPGRADE) $$list -o $${list%.in}.txt); done
 
+.PHONY: parameters
+parameters: ## Write what follows from the table in models/scqm/parameters.go to Python and the guides
+	@$(GO) test -count=1 ./models/scqm -run FilesFollowFromParameters -update >/dev/null
+
 .PHONY: licences
 licences: ## Write the licences of what is linked to internal/licences
 	@$(GO) test -count=1 ./internal/licences -run Record -update >/dev/null

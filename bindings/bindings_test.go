@@ -117,7 +117,7 @@ func fitted(t testing.TB, settings string) (fitReport, map[string][]float64) {
 	return r, a
 }
 
-const plain = `{"d":2,"solver":"auto","loss":{"name":"squared_l2"}}`
+const plain = `{"parameters":{"n_components":2},"solver":"auto","loss":{"name":"squared_l2"}}`
 
 func TestFitIsThatOfTheLibrary(t *testing.T) {
 	r, a := fitted(t, plain)
@@ -131,7 +131,7 @@ func TestFitIsThatOfTheLibrary(t *testing.T) {
 
 func TestLossOfPython(t *testing.T) {
 	native, _ := fitted(t, plain)
-	foreign, _ := fitted(t, `{"d":2,"solver":"lbfgs","loss":{"name":"mine","python":true}}`)
+	foreign, _ := fitted(t, `{"parameters":{"n_components":2},"solver":"lbfgs","loss":{"name":"mine","python":true}}`)
 	assert.InEpsilon(t, native.Objective, foreign.Objective, 1e-6)
 	assert.Equal(t, "mine", foreign.Loss.Name)
 	assert.True(t, foreign.HasLoss)
@@ -202,8 +202,8 @@ func TestMapsAndFiles(t *testing.T) {
 
 func TestCancelEndsWhoeverWaitsForPython(t *testing.T) {
 	for _, settings := range []string{
-		`{"d":2,"solver":"lbfgs","loss":{"name":"mine","python":true}}`,
-		`{"d":2,"solver":"mine","python_solver":true,"loss":{"name":"l2"}}`,
+		`{"parameters":{"n_components":2},"solver":"lbfgs","loss":{"name":"mine","python":true}}`,
+		`{"parameters":{"n_components":2},"solver":"mine","python_solver":true,"loss":{"name":"l2"}}`,
 	} {
 		number, x := newNumber(), parabola(t)
 		_, err := StartFit(number, settings, at(x), rows, columns, 0, 0)
@@ -224,7 +224,7 @@ func TestCancelEndsWhoeverWaitsForPython(t *testing.T) {
 func TestSolverOfPython(t *testing.T) {
 	number, x := newNumber(), parabola(t)
 	defer release(t, number)
-	_, err := StartFit(number, `{"d":2,"solver":"mine","python_solver":true,"loss":{"name":"squared_l2"}}`, at(x), rows, columns, 0, 0)
+	_, err := StartFit(number, `{"parameters":{"n_components":2},"solver":"mine","python_solver":true,"loss":{"name":"squared_l2"}}`, at(x), rows, columns, 0, 0)
 	require.NoError(t, err)
 	state := pinned[float64](t, stateEntries)
 	news, err := Wait(number, 5000, at(state))
@@ -306,8 +306,8 @@ func TestErrorsHaveAKind(t *testing.T) {
 	}{
 		"NaN":       {fit(plain, bad), "input: row 2, column 1 is NaN"},
 		"settings":  {fit(`{"dd":2}`, x), `input: settings: json: unknown field "dd"`},
-		"solver":    {fit(`{"d":2,"solver":"sgd","loss":{"name":"l2"}}`, x), `input: solvers: no solver "sgd"`},
-		"loss":      {fit(`{"d":2,"solver":"auto","loss":{"name":"l9"}}`, x), `input: losses: no loss "l9"`},
+		"solver":    {fit(`{"parameters":{"n_components":2},"solver":"sgd","loss":{"name":"l2"}}`, x), `input: solvers: no solver "sgd"`},
+		"loss":      {fit(`{"parameters":{"n_components":2},"solver":"auto","loss":{"name":"l9"}}`, x), `input: losses: no loss "l9"`},
 		"missing":   {load(filepath.Join(t.TempDir(), "none.npz")), "file: "},
 		"damaged":   {load(notModel), "input: "},
 		"job":       {unknown, "job: "},
@@ -353,7 +353,7 @@ func TestBriefWork(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &r))
 		return r.Objective, news
 	}
-	few, news := objective(`{"d":2,"solver":"rgd","max_iter":20,"tol":1e-300,"loss":{"name":"l1"}}`)
+	few, news := objective(`{"parameters":{"n_components":2,"max_iter":20,"tol":1e-300},"solver":"rgd","loss":{"name":"l1"}}`)
 	assert.Equal(t, Done, news)
 	assert.Positive(t, state[SecondsAt])
 	want, err := scqm.Learn(t.Context(), scqm.Data{N: rows, D: columns, X: x}, scqm.Config{
@@ -364,14 +364,14 @@ func TestBriefWork(t *testing.T) {
 
 	big := scqm.Data{N: 1000, D: 1000}
 	for settings, brief := range map[string]bool{
-		`{"d":2,"max_iter":20}`:                      true,
-		`{"d":2}`:                                    false, // up to the default of iterations
-		`{"d":2,"max_iter":1000}`:                    false,
-		`{"d":2,"max_iter":20,"n_init":50}`:          false,
-		`{"d":4,"max_iter":20}`:                      false,
-		`{"d":2,"max_iter":20,"python_solver":true}`: false,
-		`{"d":2,"max_iter":20,"loss":{"name":"mine","python":true}}`:       false,
-		`{"d":2,"max_iter":20,"loss":{"name":"mine","plugin":"biweight"}}`: false,
+		`{"parameters":{"n_components":2,"max_iter":20}}`:                                            true,
+		`{"parameters":{"n_components":2}}`:                                                          false, // up to the default of iterations
+		`{"parameters":{"n_components":2,"max_iter":1000}}`:                                          false,
+		`{"parameters":{"n_components":2,"max_iter":20,"n_init":50}}`:                                false,
+		`{"parameters":{"n_components":4,"max_iter":20}}`:                                            false,
+		`{"parameters":{"n_components":2,"max_iter":20},"python_solver":true}`:                       false,
+		`{"parameters":{"n_components":2,"max_iter":20},"loss":{"name":"mine","python":true}}`:       false,
+		`{"parameters":{"n_components":2,"max_iter":20},"loss":{"name":"mine","plugin":"biweight"}}`: false,
 	} {
 		s, err := decodeFit(settings)
 		require.NoError(t, err)
@@ -442,7 +442,7 @@ func TestLists(t *testing.T) {
 // BenchmarkFit compares a tiny fit through a job with the same without.
 func BenchmarkFit(b *testing.B) {
 	x := parabola(b)
-	const settings = `{"d":2,"solver":"rgd","max_iter":1,"threads":1,"loss":{"name":"squared_l2"}}`
+	const settings = `{"parameters":{"n_components":2,"max_iter":1,"n_threads":1},"solver":"rgd","loss":{"name":"squared_l2"}}`
 	b.Run("job", func(b *testing.B) {
 		for range b.N {
 			number := newNumber()

@@ -1,6 +1,8 @@
 package bindings
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"sync/atomic"
@@ -19,30 +21,40 @@ const (
 	lossAuto   = "auto"
 )
 
-// fitSettings are the settings of [StartFit]; what is left out has the default
-// of scqm.Config.
+// fitSettings are the settings of [StartFit].
 type fitSettings struct {
-	Latent    int  `json:"d"`
-	Curvature int  `json:"s"`
-	Linear    bool `json:"linear"`
-	// Ridge is nil for the default; 0 is none. AutoRidge has it chosen.
-	Ridge     *float64   `json:"ridge"`
-	AutoRidge bool       `json:"auto_ridge"`
-	Inits     int        `json:"n_init"`
-	Loss      lossChoice `json:"loss"`
-	Solver    string     `json:"solver"`
+	Parameters parameters `json:"parameters"`
+	Loss       lossChoice `json:"loss"`
+	Solver     string     `json:"solver"`
 	// Reads is that of the solver stochastic; 0 for its default.
 	Reads int `json:"reads"`
 	// Python marks a solver that Python runs.
 	Python bool `json:"python_solver"`
-	// MaxIterations, Tolerance and TimeLimit (in seconds) are limits.
-	MaxIterations int     `json:"max_iter"`
-	Tolerance     float64 `json:"tol"`
-	TimeLimit     float64 `json:"time_limit"`
-	Seed          uint64  `json:"seed"`
-	Threads       int     `json:"threads"`
-	// IgnoreMissing gives entries that are NaN no weight.
-	IgnoreMissing bool `json:"ignore_missing"`
+}
+
+// parameters are those of [scqm.Parameters] that set fields of a Config, by their names in Python; what is left out
+// or null has its default.
+type parameters struct{ scqm.Config }
+
+// UnmarshalJSON sets the fields.
+func (p *parameters) UnmarshalJSON(text []byte) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(text, &given); err != nil {
+		return err
+	}
+	for name, value := range given {
+		to, ok := scqm.ParameterOf(name)
+		if !ok || to.Field == "" {
+			return fmt.Errorf("unknown parameter %q", name)
+		}
+		if string(value) == "null" {
+			continue
+		}
+		if err := to.Set(&p.Config, strings.Trim(string(value), `"`)); err != nil {
+			return fmt.Errorf("%s is %s; %w", name, value, err)
+		}
+	}
+	return nil
 }
 
 // StartFit begins to fit a model to the data x, rows x columns, with one weight
@@ -72,8 +84,9 @@ const (
 
 // brief reports whether the limits of a fit make it end within milliseconds.
 func (s fitSettings) brief(x scqm.Data) bool {
-	work := float64(x.N) * float64(x.D) * float64(s.MaxIterations) * float64(max(s.Inits, 1))
-	return !s.Python && !s.Loss.elsewhere() && s.Latent <= briefLatent && s.MaxIterations > 0 && work <= briefWork
+	p := &s.Parameters
+	work := float64(x.N) * float64(x.D) * float64(p.Options.MaxIterations) * float64(max(p.Inits, 1))
+	return !s.Python && !s.Loss.elsewhere() && p.Latent <= briefLatent && p.Options.MaxIterations > 0 && work <= briefWork
 }
 
 // lastFit are the settings decoded last: of many small fits in a row they are
@@ -115,7 +128,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 	if err != nil {
 		return nil, err
 	}
-	data.Missing = s.IgnoreMissing
+	data.Missing = s.Parameters.IgnoreMissing
 	config.Options = config.Options.Begun()
 	learn := selection.LearnLoss
 	if s.Loss.Python || s.Loss.Name != lossAuto {
@@ -135,18 +148,12 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 }
 
 func (s fitSettings) config(j *job) (scqm.Config, error) {
-	c := scqm.Config{
-		Latent: s.Latent, Curvature: s.Curvature, Linear: s.Linear, Ridge: s.ridge(), Inits: s.Inits,
-		Seed: s.Seed, Threads: threads(s.Threads), IgnoreMissing: s.IgnoreMissing,
-		Options: framework.Options{
-			MaxIterations: s.MaxIterations, Tolerance: s.Tolerance,
-			Observers: []func(framework.Record){func(p framework.Record) {
-				p.State = nil
-				j.progress.Store(&p)
-			}},
-		},
-	}
-	c.Options.TimeLimit = seconds(s.TimeLimit)
+	c := s.Parameters.Config
+	c.Threads = threads(c.Threads)
+	c.Options.Observers = []func(framework.Record){func(p framework.Record) {
+		p.State = nil
+		j.progress.Store(&p)
+	}}
 	var err error
 	switch {
 	case s.Python:
@@ -157,19 +164,6 @@ func (s fitSettings) config(j *job) (scqm.Config, error) {
 		c.Solver, err = solvers.ByName(s.Solver)
 	}
 	return c, err
-}
-
-// ridge is the ridge as the model takes it.
-func (s fitSettings) ridge() float64 {
-	switch {
-	case s.AutoRidge:
-		return scqm.AutoRidge
-	case s.Ridge == nil:
-		return scqm.DefaultRidge
-	case *s.Ridge == 0:
-		return scqm.NoRidge
-	}
-	return *s.Ridge
 }
 
 // seconds is a duration, as long as one can be.

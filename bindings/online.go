@@ -58,7 +58,7 @@ func (s onlineSettings) learn(j *job, stored []byte, data scqm.Data, precision u
 	if err != nil {
 		return nil, err
 	}
-	if config.Loss, err = s.fitSettings.Loss.buildFor(j, precision, data, scqm.Config{Latent: s.Latent}); err != nil {
+	if config.Loss, err = s.fitSettings.Loss.buildFor(j, precision, data, scqm.Config{Latent: config.Latent}); err != nil {
 		return nil, err
 	}
 	o, err := scqm.NewOnline(config, data.D)

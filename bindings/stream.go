@@ -67,8 +67,8 @@ func (s streamSettings) learn(j *job, e *pythonEngine, precision uint64) (*scqm.
 		return nil, err
 	}
 	if s.Checkpoint != "" {
-		if s.Inits > 1 {
-			return nil, fmt.Errorf("a checkpoint holds the fit from one start, not of n_init=%d: %w", s.Inits, framework.ErrInvalid)
+		if s.Parameters.Inits > 1 {
+			return nil, fmt.Errorf("a checkpoint holds the fit from one start, not of n_init=%d: %w", s.Parameters.Inits, framework.ErrInvalid)
 		}
 		file, err := scqm.OpenCheckpoint(s.Checkpoint)
 		if err != nil {

@@ -119,7 +119,7 @@ func rowsOnASheet(t *testing.T, n int) []float64 {
 	return x
 }
 
-const streaming = `{"d":2,"solver":"auto","max_iter":3,"loss":{"name":"squared_l2"}}`
+const streaming = `{"parameters":{"n_components":2,"max_iter":3},"solver":"auto","loss":{"name":"squared_l2"}}`
 
 func TestStreamIsThatOfTheLibrary(t *testing.T) {
 	const n = 3*scqm.BlockRows + 10
@@ -152,7 +152,7 @@ func TestStreamsRefuse(t *testing.T) {
 		_, err = AnswerRows(number, 0, 0)
 		assert.Error(t, err)
 	}
-	_, err := streamed(t, x, n, `{"d":2,"solver":"auto","loss":{"name":"huber_entries"}}`, nil)
+	_, err := streamed(t, x, n, `{"parameters":{"n_components":2},"solver":"auto","loss":{"name":"huber_entries"}}`, nil)
 	assert.ErrorContains(t, err, "loss huber_entries needs delta")
 	_, err = FetchRequest(newNumber(), 0)
 	assert.ErrorContains(t, err, "job: ")

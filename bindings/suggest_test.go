@@ -71,7 +71,7 @@ func TestNoiseIsThatOfTheLibrary(t *testing.T) {
 
 // The name auto chooses the loss, and the notes say why.
 func TestFitChoosesItsLoss(t *testing.T) {
-	report, _ := fitted(t, `{"d":1,"loss":{"name":"auto"},"solver":"auto"}`)
+	report, _ := fitted(t, `{"parameters":{"n_components":1},"loss":{"name":"auto"},"solver":"auto"}`)
 	assert.Equal(t, "l2", report.Loss.Name)
 	require.NotEmpty(t, report.Notes)
 	assert.Contains(t, report.Notes[len(report.Notes)-1], "kept the loss l2: with 2 directions off the sheet")

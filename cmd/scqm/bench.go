@@ -74,7 +74,7 @@ func benchCommand() *cobra.Command {
 	flags.Var(cli.Count(&f.fits), "fits", "number of neighbourhoods in r1")
 	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows in r3")
 	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend on one fit")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors)")
+	options.AddThreadsTo(flags, &f.threads)
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only", quickTime))
 	f.digits.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,7 +47,7 @@ const (
 	methodPCA  = "pca"
 	lossTukey  = "tukey"
 	choiceAuto = "auto"
-	choiceFull = "full"
+	axesAll    = "all" // keeps the columns
 	widthLocal = "local"
 	maxDegree  = 2
 )
@@ -90,9 +88,9 @@ func denoiseCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv, .tsv, .ply, .xyz, .pcd or .las, the last four perhaps with .gz; - is CSV on standard output")
-	flags.VarP(cli.Parsed(&f.dimension, "D|auto", wholeOr(choiceAuto)), "latent", "d", "dimension of the surface; auto: that of the least estimated risk, from 1 to 4 (default 2)")
-	flags.Var(cli.Parsed(&f.method, "NAME", knownMethod), "method", "method; scqm methods lists them")
-	flags.Var(cli.Parsed(&f.neighbors, "N|auto", wholeOr(choiceAuto)), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the methods auto and apss, else 30)")
+	flags.VarP(cli.CountOr(&f.dimension, choiceAuto), "latent", "d", "dimension of the surface; auto: that of the least estimated risk, from 1 to 4 (default 2)")
+	flags.Var(cli.OneOf(&f.method, "NAME", methodNames()...), "method", "method; scqm methods lists them")
+	flags.Var(cli.CountOr(&f.neighbors, choiceAuto), "neighbors", "neighbours to look at; auto: the number of least estimated risk (default auto for the methods auto and apss, else 30)")
 	flags.Var(cli.Name(&f.queries, "FILE"), "queries", "rows to denoise by those of DATA, instead of these themselves")
 	flags.Var(cli.Name(&f.weights, "FILE"), "weights", "file with one column, the weight of each row of DATA")
 	f.loss.AddTo(cmd)
@@ -102,11 +100,11 @@ func denoiseCommand() *cobra.Command {
 	flags.Var(cli.Count(&f.passes), "passes", "end the fits of scqm, sqmf and linear after so many passes of the alternating solver")
 	flags.Var(cli.Count(&f.degree), "degree", "degree of the polynomial of mls, 1 or 2 (default 2)")
 	flags.BoolVar(&f.flat, "flat-weights", false, "give all neighbours the same weight, for mls")
-	flags.Var(cli.Parsed(&f.width, "X|local", positiveOrLocal), "width", "kernel width for kde and logkde; local is the distance of the furthest neighbour (default by Silverman's rule)")
+	flags.Var(cli.PositiveOr(&f.width, widthLocal), "width", "kernel width for kde and logkde; local is the distance of the furthest neighbour (default by Silverman's rule)")
 	flags.Var(cli.Count(&f.average), "average", "average over the charts of this many neighbours: better, and as many times slower")
 	flags.Var(cli.Positive(&f.share), "share", "let a chart serve all rows within this part of the size of its neighbourhood: faster, less exact; the summary says how much")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
-	flags.Var(cli.Parsed(&f.axes, "N|auto|all", axesAsked), "axes", "principal axes of wide rows to denoise along; auto: those that are more than noise, where that is at most four for five of ten columns or more; all: the columns themselves (default auto)")
+	options.AddThreadsTo(flags, &f.threads)
+	flags.Var(cli.CountOr(&f.axes, choiceAuto, axesAll), "axes", "principal axes of wide rows to denoise along; auto: those that are more than noise, where that is at most four for five of ten columns or more; all: the columns themselves (default auto)")
 	f.data.AddTo(cmd)
 	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
 	f.geometry.addTo(flags)
@@ -116,34 +114,12 @@ func denoiseCommand() *cobra.Command {
 	return cmd
 }
 
-func knownMethod(name string) (string, error) {
-	var known []string
+func methodNames() []string {
+	var names []string
 	for _, d := range denoise.Describe() {
-		known = append(known, d.Name)
+		names = append(names, d.Name)
 	}
-	if !slices.Contains(known, name) {
-		return "", fmt.Errorf("want one of %s", strings.Join(known, ", "))
-	}
-	return name, nil
-}
-
-func wholeOr(word string) func(string) (string, error) {
-	return func(s string) (string, error) {
-		if n, err := strconv.Atoi(s); s != word && (err != nil || n < 1) {
-			return "", fmt.Errorf("want a whole number of at least 1, or %s", word)
-		}
-		return s, nil
-	}
-}
-
-// axesAll keeps the columns.
-const axesAll = "all"
-
-func axesAsked(s string) (string, error) {
-	if n, err := strconv.Atoi(s); s != choiceAuto && s != axesAll && (err != nil || n < 1) {
-		return "", fmt.Errorf("want a whole number of at least 1, %s or %s", choiceAuto, axesAll)
-	}
-	return s, nil
+	return names
 }
 
 // principalAxes are the axes asked for as the library takes them.
@@ -153,13 +129,6 @@ func (f *denoiseFlags) principalAxes() int {
 	}
 	n, _ := strconv.Atoi(f.axes)
 	return n
-}
-
-func positiveOrLocal(s string) (string, error) {
-	if x, err := strconv.ParseFloat(s, 64); s != widthLocal && (err != nil || !(x > 0) || math.IsInf(x, 0)) {
-		return "", fmt.Errorf("want a number above 0, or %s", widthLocal)
-	}
-	return s, nil
 }
 
 // table is rows with the point cloud they come from, if they do.

@@ -74,7 +74,7 @@ func experimentCommand() *cobra.Command {
 	flags.Var(cli.Natural(&f.seed), "seed", "seed of the first repetition (default 0)")
 	flags.Var(cli.Count(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, else 5; with --quick 2)")
 	flags.Float64SliceVar(&f.sigmas, "sigma", nil, "standard deviations of the noise of sphere (default those of the paper's table)")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	options.AddThreadsTo(flags, &f.threads)
 	f.digits.AddTo(cmd)
 	f.progress.AddTo(cmd)
 	return cmd

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -42,21 +39,15 @@ type fitFlags struct {
 	solver     options.Solver
 	checkpoint options.Checkpoint
 
-	latent    int
-	curvature string
-	linear    bool
-	ridge     string
-	inits     int
-	seed      uint64
-	threads   int
-	progress  options.Progress
-	json      bool
-	noTau     bool
-	output    string
+	config   scqm.Config // what the flags of parameters have set
+	progress options.Progress
+	json     bool
+	noTau    bool
+	output   string
 }
 
 func fitCommand() *cobra.Command {
-	f := fitFlags{latent: 2}
+	var f fitFlags
 	cmd := &cobra.Command{
 		Use:     "fit DATA [-o MODEL.npz]",
 		Short:   "Learn a model",
@@ -69,16 +60,10 @@ func fitCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "where to save the model; a name ending in .npz (default: nowhere, the report is all)")
 	flags.BoolVar(&f.noTau, "no-tau", false, "leave the latent coordinates of the rows out of the model file, which then does not grow with their number")
-	flags.VarP(cli.Count(&f.latent), "latent", "d", "latent dimensions")
-	flags.VarP(cli.Parsed(&f.curvature, "N", parseCurvature), "curvature", "s", "directions to bend in, auto: as many as rows show, or full: min(d(d+1)/2, D-d) (default auto; full with --preset paper)")
-	flags.BoolVar(&f.linear, "linear", false, "keep the model flat")
-	flags.Var(cli.Parsed(&f.ridge, "X", parseRidge), "ridge", fmt.Sprintf("penalty on curvature, in a unit free of scale, 0 for none, or auto: by hidden entries of rows held out (default %g; 0 with --preset paper)", scqm.DefaultRidge))
+	options.AddFitTo(cmd, &f.config)
 	f.loss.AddTo(cmd)
 	flags.Lookup("loss").Usage += ", and auto chooses one by the residuals of l2"
 	f.solver.AddTo(cmd)
-	flags.Var(cli.Count(&f.inits), "n-init", "starts to choose the best result from (default 1): the best plane, then others and random rotations of the leading components")
-	flags.Var(cli.Natural(&f.seed), "seed", "seed of random choices (default 0)")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
 	f.checkpoint.AddTo(cmd)
 	f.data.AddTo(cmd)
 	flags.Lookup("missing").Usage += "; ignore takes squared_l2, l1, lp, huber, by entry, and plugins that are separable"
@@ -113,12 +98,12 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	} else if err := cli.Refuse(cmd, "without -o", "no-tau"); err != nil {
 		return err
 	}
-	if f.linear {
+	if f.config.Linear {
 		if err := cli.Refuse(cmd, "beside --linear", "ridge"); err != nil {
 			return err
 		}
 	}
-	if f.inits > 1 {
+	if f.config.Inits > 1 {
 		if err := cli.Refuse(cmd, "with several starts", "checkpoint"); err != nil {
 			return err
 		}
@@ -141,54 +126,6 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 		return cli.Refuse(cmd, "with --loss auto", "p", "delta", "precision", "loss-param", "plugin-sha256", "plugin-timeout", "checkpoint", "resume")
 	}
 	return f.loss.Check(cmd)
-}
-
-// parseCurvature accepts a number of directions or one of the words.
-func parseCurvature(text string) (string, error) {
-	v, err := strconv.Atoi(text)
-	if text != choiceAuto && text != choiceFull && (err != nil || v < 1) {
-		return "", errors.New("want a number of at least 1, auto or full")
-	}
-	return text, nil
-}
-
-// chosenCurvature is the number of directions as the model takes it.
-func (f *fitFlags) chosenCurvature() int {
-	switch {
-	case f.curvature == choiceFull, f.curvature == "" && f.solver.Paper():
-		return scqm.FullCurvature
-	case f.curvature == "", f.curvature == choiceAuto:
-		return scqm.AutoCurvature
-	}
-	v, _ := strconv.Atoi(f.curvature) // parsed when the command line was read
-	return v
-}
-
-// parseRidge accepts a penalty on curvature or the word auto.
-func parseRidge(text string) (string, error) {
-	v, err := strconv.ParseFloat(text, 64)
-	if text != choiceAuto && (err != nil || !(v >= 0) || math.IsInf(v, 0)) {
-		return "", errors.New("want a number of at least 0, or auto")
-	}
-	return text, nil
-}
-
-// chosenRidge is the ridge as the model takes it.
-func (f *fitFlags) chosenRidge() float64 {
-	switch f.ridge {
-	case "":
-		if f.solver.Paper() {
-			return scqm.NoRidge
-		}
-		return scqm.DefaultRidge
-	case choiceAuto:
-		return scqm.AutoRidge
-	}
-	v, _ := strconv.ParseFloat(f.ridge, 64) // parsed when the command line was read
-	if v == 0 {
-		return scqm.NoRidge
-	}
-	return v
 }
 
 // checkMissing refuses losses that cannot ignore missing entries before anything is

@@ -52,7 +52,7 @@ func (f *fitFlags) needsMemory() string {
 		return "--solver or --preset"
 	case f.choosesLoss():
 		return "--loss auto"
-	case f.ridge == choiceAuto:
+	case f.config.Ridge == scqm.AutoRidge:
 		return "--ridge auto"
 	case f.data.IgnoresMissing():
 		return "--missing ignore"
@@ -72,7 +72,7 @@ func (f *fitFlags) learnInMemory(cmd *cobra.Command, path string, src *dataset.S
 	}
 	x := cli.RowsOf(m)
 	x.Missing = f.data.Missing
-	c := f.config(nil) // no loss: to be chosen
+	c := f.settings(nil) // no loss: to be chosen
 	c.Options = c.Options.Begun()
 	if !f.choosesLoss() {
 		if c.Loss, err = f.loss.MakeFor(cmd.Context(), x, c); err != nil {
@@ -83,13 +83,11 @@ func (f *fitFlags) learnInMemory(cmd *cobra.Command, path string, src *dataset.S
 	return learned{fit, m.Names}, err
 }
 
-// config is what the flags ask for.
-func (f *fitFlags) config(loss framework.Loss) scqm.Config {
-	c := scqm.Config{
-		Latent: f.latent, Curvature: f.chosenCurvature(), Linear: f.linear, Loss: loss,
-		Ridge: f.chosenRidge(), Inits: f.inits, Seed: f.seed, Threads: f.threads, IgnoreMissing: f.data.Missing,
-	}
-	c.Solver, c.Options = f.solver.Choose()
+// settings are what the flags ask for.
+func (f *fitFlags) settings(loss framework.Loss) scqm.Config {
+	c := f.config
+	c.Loss, c.IgnoreMissing = loss, f.data.Missing
+	f.solver.ApplyTo(&c)
 	c.Options.Checkpoint = f.checkpoint.Choose()
 	return c
 }

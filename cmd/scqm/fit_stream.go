@@ -14,10 +14,10 @@ func (f *fitFlags) learnStreaming(cmd *cobra.Command, src *dataset.Source) (lear
 	n, _ := src.Shape()
 	show, end := f.progress.Reads(cmd, n)
 	engine := &scqm.LocalEngine{
-		Source: src, Threads: f.threads,
+		Source: src, Threads: f.config.Threads,
 		Observe: func(p scqm.ReadProgress) { show(p.Read, p.Rows) },
 	}
-	c := f.config(nil)
+	c := f.settings(nil)
 	c.Options = c.Options.Begun()
 	var fit *scqm.Fit
 	var err error

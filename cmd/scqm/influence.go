@@ -60,7 +60,7 @@ func influenceCommand() *cobra.Command {
 	flags.BoolVar(&f.refit, "refit", false, "fit anew without each of the listed rows, to check")
 	flags.BoolVar(&f.json, "json", false, "print the list as one JSON object")
 	f.plugin.AddTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	options.AddThreadsTo(flags, &f.threads)
 	f.data.AddTo(cmd)
 	return cmd
 }

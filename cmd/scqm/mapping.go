@@ -39,7 +39,7 @@ func (f *mapping) addTo(cmd *cobra.Command) {
 		f.plugin.AddTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
 	}
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	options.AddThreadsTo(flags, &f.threads)
 	f.progress.AddTo(cmd)
 }
 

@@ -58,7 +58,7 @@ func meanCommand() *cobra.Command {
 	flags.Var(cli.Name(&f.influence, "FILE"), "influence", "file to write influence and residual of every row to")
 	flags.Var(cli.Count(&f.top), "top", "rows to list")
 	flags.BoolVar(&f.json, "json", false, "print mean and list as one JSON object")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	options.AddThreadsTo(flags, &f.threads)
 	f.data.AddTo(cmd)
 	return cmd
 }

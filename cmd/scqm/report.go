@@ -48,7 +48,7 @@ func reportCommand() *cobra.Command {
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "file to write, ending in .html")
 	flags.StringVar(&f.title, "title", f.title, "head of the page")
 	f.plugin.AddTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
-	flags.Var(cli.Count(&f.threads), "threads", "threads to use (default all processors); the result does not depend on it")
+	options.AddThreadsTo(flags, &f.threads)
 	f.data.AddTo(cmd)
 	return cmd
 }

@@ -77,7 +77,9 @@ def influence_blocks(
     of = _without_tau(model._model())
     n, D = check_shape(shape)
     parts, keep = of.parts()
-    driver = Driver(map, (n, D), {"threads": max(of.threads, 1)}, None)
+    driver = Driver(
+        map, (n, D), {"parameters": {"n_threads": max(of.threads, 1)}}, None
+    )
     with driver.job(of.loss, parts, *keep) as job:
         job.start(
             _core.bindings_StartResponse,

@@ -30,6 +30,8 @@ from ._influence import Influence, ProjectionReport
 from ._library import _core
 from ._model import Model, fetch
 from ._native import Array, Job, address, call
+from ._options import check_parameter, documented
+from ._parameters import RIDGE, RULES, FitParameters
 from ._progress import Progress
 from ._quality import Quality
 from ._rows import (
@@ -45,11 +47,8 @@ from ._suggest import suggest
 from ._sums import readable
 from ._validation import (
     check_bool,
-    check_count,
-    check_curvature,
     check_integer,
     check_latent,
-    check_missing,
     check_real,
     check_seed,
     check_threads,
@@ -60,15 +59,10 @@ from .losses._answer import answer
 from .losses._native import NativeLoss, RegisteredLoss
 from .losses._resolve import AUTO, as_fitted, by_name, from_report, resolve
 from .losses._suspect import suspicion
-from .solvers import SolverName
 
 __all__ = ["SCQM", "load"]
 
 _log = logging.getLogger("scqm")
-
-# That of the parameter ridge, which a suggestion may replace.
-DEFAULT_RIDGE = 1e-3
-
 
 # Entries of a report that only fits of rows in memory have.
 _WHERE_KEPT: dict[str, Any] = {
@@ -98,7 +92,14 @@ def _takes_parts(model: SCQM) -> bool:
     return True
 
 
-class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+@documented
+class SCQM(
+    FitParameters,
+    Quality,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]  # scikit-learn has no types
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Robust subspace-constrained quadratic model.
 
     Learns a curved sheet f(tau) = c + U tau + V Theta' phi(tau), where phi(tau)
@@ -109,73 +110,7 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     Parameters
     ----------
-    n_components : int, float or "auto", default=2
-        Latent dimension d. A float between 0 and 1 takes as many as principal
-        components need for that part of the variance; a curved sheet needs no more.
-        "auto" takes the d of :func:`scqm.suggest`, and its curvature and ridge where
-        ``n_curvature`` and ``ridge`` are the defaults: see ``n_components_``,
-        ``ridge_`` and ``notes_``.
-    n_curvature : int or "full", optional
-        Number s of directions in which the sheet may bend, or as many as there can be,
-        min(d(d+1)/2, D-d). By default the rows decide: the sheet is flat where they
-        show no curvature, bends in as many directions as they show, and is held
-        back by a larger ridge where it would fold; see ``curvature_``.
-    loss : str, Loss or callable, default="l2"
-        Loss of a residual row: a name of :func:`scqm.losses.names`, a
-        :class:`scqm.losses.Loss`, or a function that takes residual rows
-        (n, D) and returns values (n,) and gradients (n, D). "auto" fits with
-        "l2", and again where single entries are outlying or the residuals
-        speak for another loss: see ``loss_`` and ``loss_reason_``.
-    p : float, optional
-        Power of the loss "lp", at least 1, or part of the data below the sheet of
-        "quantile".
-    delta : float, optional
-        Width of the losses "huber", "huber_entries", "tukey", "cauchy", "welsch"
-        and "geman_mcclure", in the unit of the data; by default a robust scale of
-        the residuals times the factor that :class:`scqm.losses.Huber` and
-        :class:`scqm.losses.Tukey` name.
-    precision : array-like of shape (D, D), optional
-        Matrix of the loss "mahalanobis".
-    solver : str, Solver or Stochastic, default="auto"
-        A name of :func:`scqm.solvers.names`, a :class:`scqm.solvers.Solver`, or
-        :class:`scqm.solvers.Stochastic` with its setting.
-    linear : bool, default=False
-        Keep the sheet flat, Theta = 0.
-    ridge : float or "auto", default=1e-3
-        Penalty on curvature, in a unit free of scale: it adds
-        ``ridge (F_lin / n) h2 sum_k |A_k|^2`` to the objective, with F_lin the
-        objective of the principal component start, h2 the mean squared
-        distance of the rows from their mean, and A_k the symmetric matrix of
-        column k of Theta. 0.01 to 0.1 is better for coordinates and
-        neighbours, 0 for exact data; 0 is the objective of the paper. "auto"
-        chooses one of 0.001, 0.01, 0.1, 1 and 10 by the error at hidden entries
-        of rows held out, in two folds: see ``ridge_``.
-    n_init : int, default=1
-        Number of starts; the best fit is kept. They race: most end after a few
-        evaluations, two run to the end. One whose curvature is folded does not
-        take the place of one that bends gently.
-    missing : {"error", "ignore"}, default="error"
-        What to do with entries that are NaN: refuse them, or give them no weight.
-        The loss must then be a sum over entries: "squared_l2", "l1", "lp",
-        "huber", which is taken entry by entry, or a plugin or a loss of your own
-        that is separable. The coordinates of a row with missing entries have a
-        Gaussian prior, as wide as those of all rows, so that few entries place it
-        too. :meth:`impute` fills the entries that are missing.
-    max_iter : int, optional
-        Most iterations.
-    tol : float, optional
-        First-order residual, free of scale, at which a fit counts as converged;
-        by default 1e-6.
-    time_limit : float, optional
-        Most seconds to spend, from the start of the fit on.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of random starts. None stands for 0: fits can be repeated.
-    n_threads : int, optional
-        Threads to use. By default as many as the environment variable
-        OMP_NUM_THREADS says, which joblib sets in its workers, else as many as
-        there are processors. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+    {...}
 
     Attributes
     ----------
@@ -288,45 +223,6 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     # What partial_fit has learned, in the library's words.
     _learned: npt.NDArray[np.uint64] | None
 
-    def __init__(
-        self,
-        n_components: int | float | Literal["auto"] = 2,
-        n_curvature: int | Literal["full"] | None = None,
-        *,
-        loss: losses.LossLike = "l2",
-        p: float | None = None,
-        delta: float | None = None,
-        precision: npt.ArrayLike | None = None,
-        solver: SolverName | solvers.Solver | solvers.Stochastic = "auto",
-        linear: bool = False,
-        ridge: float | Literal["auto"] = 1e-3,
-        n_init: int = 1,
-        missing: Literal["error", "ignore"] = "error",
-        max_iter: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | np.random.RandomState | np.random.Generator | None = None,
-        n_threads: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.n_curvature = n_curvature
-        self.loss = loss
-        self.p = p
-        self.delta = delta
-        self.precision = precision
-        self.solver = solver
-        self.linear = linear
-        self.ridge = ridge
-        self.n_init = n_init
-        self.missing = missing
-        self.max_iter = max_iter
-        self.tol = tol
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.n_threads = n_threads
-        self.verbose = verbose
-
     def fit(
         self,
         X: npt.ArrayLike,
@@ -362,7 +258,7 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         # The first fit is with l2, which takes no parameters either.
         first = "l2" if automatic else self.loss
         loss = resolve(first, self.p, self.delta, self.precision, shown=self.loss)
-        ignoring = settings["ignore_missing"]
+        ignoring = self.missing == "ignore"
         if ignoring and automatic:
             raise InputError(
                 "loss='auto' looks at the residuals of whole rows; name a loss beside "
@@ -370,8 +266,9 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             )
         rows = check_rows(self, X, reset=True, missing=ignoring, ensure_min_samples=2)
         weights = check_weights(sample_weight, rows)
-        chosen = self._choose(settings, loss, rows, weights)
-        check_components(settings["d"], rows.shape[1])
+        parameters = settings["parameters"]
+        chosen = self._choose(parameters, loss, rows, weights)
+        check_components(parameters["n_components"], rows.shape[1])
         settings["loss"] = {"name": AUTO} if automatic else loss._choice()
         report, arrays = self._run(settings, loss, rows, weights)
         if automatic:
@@ -405,42 +302,40 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _choose(
         self,
-        settings: dict[str, Any],
+        parameters: dict[str, Any],
         loss: losses.Loss,
         rows: Array,
         weights: Array | None,
     ) -> list[str]:
         """Settle a latent dimension that was left open, and say why."""
-        if settings["d"]:
+        if parameters["n_components"]:
             return []
-        if settings["ignore_missing"]:
+        if parameters["missing"] == "ignore":
             raise InputError(
                 f"n_components is {self.n_components!r}; want an integer beside "
                 "missing='ignore'"
             )
         if isinstance(self.n_components, float):
-            settings["d"] = count_components(rows, weights, self.n_components)
-            return [
-                f"{settings['d']} principal components have "
-                f"{self.n_components:.4g} of the variance"
-            ]
+            d = count_components(rows, weights, self.n_components)
+            parameters["n_components"] = d
+            part = f"{self.n_components:.4g} of the variance"
+            return [f"{d} principal components have {part}"]
         found = suggest(
             rows,
             loss=loss,
             sample_weight=weights,
-            random_state=settings["seed"],
+            random_state=parameters["random_state"],
             n_threads=self.n_threads,
         )
         if not found.n_components:
-            settings["d"], settings["linear"] = 1, True
+            parameters["n_components"], parameters["linear"] = 1, True
             return [f"{found.reason}; a line is fitted all the same"]
-        params = found.params
-        settings["d"] = params["n_components"]
+        parameters["n_components"] = found.n_components
         if self.n_curvature is None and not self.linear:
-            settings["linear"] = params.get("linear", False)
-            settings["s"] = params.get("n_curvature", 0)
-            if self.ridge == DEFAULT_RIDGE and "ridge" in params:
-                settings["ridge"] = params["ridge"]
+            params = found.params
+            if self.ridge != RIDGE:
+                params.pop("ridge", None)
+            parameters |= params
         return [found.reason]
 
     @available_if(_takes_parts)  # type: ignore[untyped-decorator]  # scikit-learn has no types
@@ -508,7 +403,7 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if before is not None and type(loss) is type(before.loss):
             loss = before.loss  # with the parameters that were found at first
         rows = check_rows(self, X, reset=first, ensure_min_samples=2 if first else 1)
-        check_components(settings["d"], rows.shape[1])
+        check_components(settings["parameters"]["n_components"], rows.shape[1])
         weights = check_weights(sample_weight, rows)
         settings["loss"] = loss._choice()
         state = None if first else self._learned
@@ -916,17 +811,15 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) "
                 "or a Solver"
             )
-        chosen = isinstance(self.ridge, str)
-        if chosen and self.ridge != "auto":
-            raise InputError(f"ridge is {self.ridge!r}; want a number or 'auto'")
+        parameters = {
+            name: check_parameter(name, getattr(self, name))
+            for name in RULES.keys() - {"n_components", "n_threads"}
+        }
+        parameters["n_components"] = check_latent(self.n_components, open_d)
+        parameters["random_state"] = check_seed(self.random_state)
+        parameters["n_threads"] = check_threads(self.n_threads) or None
         return {
-            "d": check_latent(self.n_components, open_d),
-            "s": check_curvature(self.n_curvature),
-            "linear": check_bool("linear", self.linear),
-            "n_init": check_integer("n_init", self.n_init, 1),
-            "ignore_missing": check_missing(self.missing),
-            "ridge": None if chosen else check_real("ridge", self.ridge, 0, False),
-            "auto_ridge": chosen,
+            "parameters": parameters,
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
             "reads": (
@@ -934,15 +827,6 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 if isinstance(solver, solvers.Stochastic)
                 else 0
             ),
-            "max_iter": check_count("max_iter", self.max_iter) or 0,
-            "tol": 0.0 if self.tol is None else check_real("tol", self.tol, 0, True),
-            "time_limit": (
-                0.0
-                if self.time_limit is None
-                else check_real("time_limit", self.time_limit, 0, True)
-            ),
-            "seed": check_seed(self.random_state),
-            "threads": check_threads(self.n_threads),
         }
 
     def _run(
@@ -954,7 +838,7 @@ class SCQM(Quality, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     ) -> tuple[dict[str, Any], dict[str, Array]]:
         """Fit, and return the report and the arrays."""
         matrix = loss._matrix()
-        d = settings["d"]
+        d = settings["parameters"]["n_components"]
         # The rows of the matrices among the blocks of the problem.
         counts = {"Q": X.shape[1], "Theta": d * (d + 1) // 2}
 

@@ -14,6 +14,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ._estimator import SCQM
 from ._native import Array
+from ._options import documented
+from ._parameters import RIDGE
 from ._rows import check_rows
 from ._validation import check_bool
 from .exceptions import InputError
@@ -28,6 +30,7 @@ DIMENSIONS = (1, 2, 3, 5, 8)
 TRIAL, MOST = 1e-3, 200
 
 
+@documented
 class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Fill missing entries by their means given the other entries of their rows.
 
@@ -45,21 +48,18 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         is taken where it predicts hidden entries better; 0 takes the flat sheet.
     loss : str or Loss, default="squared_l2"
         A loss that is a sum over entries, as for ``SCQM(missing="ignore")``.
-    ridge : float, default=1e-3
-        Penalty on curvature.
+    {ridge}
     missing_values : float, default=nan
         What stands for an entry that is missing.
     add_indicator : bool, default=False
         Append a column that is 1 where an entry was missing, for each column that
         missed some in the fit.
-    max_iter : int, optional
-        Most iterations.
+    {max_iter}
     tol : float, default=1e-4
         First-order residual at which a fit counts as converged.
     random_state : int, RandomState or None, default=None
         Seed of what is hidden, and of the fits. None stands for 0.
-    n_threads : int, optional
-        Threads to use, as for :class:`SCQM`; the result does not depend on it.
+    {n_threads}
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         n_curvature: int | Literal["full"] | None = None,
         *,
         loss: LossLike = "squared_l2",
-        ridge: float = 1e-3,
+        ridge: float | Literal["auto"] = RIDGE,
         missing_values: float = np.nan,
         add_indicator: bool = False,
         max_iter: int | None = None,

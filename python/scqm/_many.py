@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +21,17 @@ from . import losses
 from ._estimator import SCQM
 from ._library import _core
 from ._native import Array, Job, address, call, contiguous
+from ._options import documented
+from ._parameters import FitOptions
 from ._progress import PartProgress
 from ._rows import check_components, check_rows, check_weights
 from ._validation import check_bool
 from .exceptions import InputError
 from .losses._answer import answer
 from .losses._resolve import AUTO, as_fitted, resolve
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["Fits", "fit_many"]
 
@@ -62,7 +67,7 @@ class Fits(Sequence[SCQM]):
     n_iter : ndarray of int, shape (B,)
         Iterations.
     status : ndarray of str, shape (B,)
-        "converged", "stalled" or "max_iter".
+        "converged", "stalled", "max_iter" or "time_limit".
     warnings : dict of int
         Numbers of fits by what is wrong with them: a status other than "converged",
         and "curvature", of sheets that are folded and follow single rows.
@@ -177,50 +182,29 @@ class Fits(Sequence[SCQM]):
             )
 
 
+@documented
 def fit_many(
     X: npt.ArrayLike | Sequence[npt.ArrayLike],
     n_components: int = 2,
     n_curvature: int | Literal["full"] | None = None,
     *,
-    loss: losses.LossLike = "l2",
-    p: float | None = None,
-    delta: float | None = None,
-    precision: npt.ArrayLike | None = None,
-    solver: str = "auto",
-    linear: bool = False,
-    ridge: float | Literal["auto"] = 1e-3,
-    n_init: int = 1,
-    missing: Literal["error", "ignore"] = "error",
-    max_iter: int | None = None,
-    tol: float | None = None,
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
     sample_weight: npt.ArrayLike | Sequence[npt.ArrayLike] | None = None,
-    n_threads: int | None = None,
-    verbose: bool = False,
+    **options: Unpack[FitOptions],
 ) -> Fits:
     """Fit a sheet to each of many small sets of rows.
 
     The fits are those of :meth:`SCQM.fit` of each set, to the last bit, on several
-    threads. Sets share nothing but the settings.
+    threads. Sets share nothing but the settings, which are those of :class:`SCQM`;
+    ``loss="auto"`` is not there.
 
     Parameters
     ----------
     X : array-like of shape (B, n, D), or list of B array-like of shape (n_i, D)
         The sets, with one sample per row.
-    n_components, n_curvature, loss, p, delta, precision : optional
-        As of :class:`SCQM`, for every fit: by default the rows of each set decide
-        whether its sheet bends and in how many directions. ``delta``, where it is not
-        given, is chosen for each; ``loss="auto"`` is not there.
-    solver, linear, ridge, n_init, missing, max_iter, tol, random_state : optional
-        Likewise. ``ridge="auto"`` is chosen for each.
+    {n_components, n_curvature}
     sample_weight : array-like of shape (B, n), or list of arrays of shape (n_i,)
         Factors of the losses of the rows, at least 0; by default all are 1.
-    n_threads : int, optional
-        Fits at a time. By default as many as the environment variable
-        OMP_NUM_THREADS says, else as there are processors. The result does not
-        depend on it.
-    verbose : bool, default=False
-        Show progress.
+    {...}
 
     Returns
     -------
@@ -250,30 +234,29 @@ def fit_many(
     True
     """
     params: dict[str, Any] = {
-        "n_components": n_components, "n_curvature": n_curvature, "loss": loss, "p": p,
-        "delta": delta, "precision": precision, "solver": solver, "linear": linear,
-        "ridge": ridge, "n_init": n_init, "missing": missing, "max_iter": max_iter,
-        "tol": tol, "random_state": random_state, "n_threads": n_threads,
-        "verbose": verbose,
-    }  # fmt: skip
-    if isinstance(loss, str) and loss == AUTO:
-        raise InputError("loss='auto' is not there for many fits; name a loss")
+        "n_components": n_components,
+        "n_curvature": n_curvature,
+        **options,
+    }
     model = SCQM(**params)
+    if isinstance(model.loss, str) and model.loss == AUTO:
+        raise InputError("loss='auto' is not there for many fits; name a loss")
     settings = model._settings()
-    if settings["python_solver"] or not isinstance(solver, str):
-        raise InputError(f"solver is {solver!r}; want a name for many fits")
-    params["random_state"] = settings["seed"]
-    scorer = resolve(loss, p, delta, precision)
+    if not isinstance(model.solver, str):
+        raise InputError(f"solver is {model.solver!r}; want a name for many fits")
+    parameters = settings["parameters"]
+    params["random_state"] = parameters["random_state"]
+    scorer = resolve(model.loss, model.p, model.delta, model.precision)
     settings["loss"] = scorer._choice()
-    rows, lengths = _join(model, X, settings["ignore_missing"])
+    rows, lengths = _join(model, X, model.missing == "ignore")
     weights = _join_weights(sample_weight, rows, lengths)
-    d, D = settings["d"], rows.shape[1]
+    d, D = parameters["n_components"], rows.shape[1]
     check_components(d, D)
-    pinned = settings["s"]
-    s = min(pinned if pinned > 0 else d * (d + 1) // 2, D - d)
+    pinned = parameters["n_curvature"]
+    s = min(pinned if isinstance(pinned, int) else d * (d + 1) // 2, D - d)
     names = getattr(model, "feature_names_in_", None)
     show = PartProgress(
-        f"{len(lengths)} fits", check_bool("verbose", verbose), "fit_many"
+        f"{len(lengths)} fits", check_bool("verbose", model.verbose), "fit_many"
     )
     reports, arrays = _run(settings, scorer, rows, lengths, weights, s, show)
     if names is not None:
@@ -352,7 +335,7 @@ def _run(
 ) -> tuple[list[dict[str, Any]], dict[str, Array]]:
     """Fit, and return the reports and the arrays of all fits."""
     B, D = len(lengths), rows.shape[1]
-    d, matrix = settings["d"], loss._matrix()
+    d, matrix = settings["parameters"]["n_components"], loss._matrix()
     with (
         progress as show,
         Job(rows, lengths, weights, matrix, answer=partial(answer, loss)) as job,

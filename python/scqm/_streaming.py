@@ -11,7 +11,7 @@ import operator
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +21,19 @@ from ._estimator import SCQM
 from ._library import _core
 from ._model import fetch
 from ._native import Array, Job, address, call
+from ._options import documented
+from ._parameters import FitOptions
 from ._progress import Progress
 from ._rows import check_components
 from ._sums import BlockSums
 from .exceptions import InputError
-from .losses import Loss, LossLike
+from .losses import Loss
 from .losses._answer import answer
 from .losses._radial import WidthLoss
 from .losses._resolve import AUTO, resolve
-from .solvers import SolverName
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
 
@@ -38,27 +42,15 @@ T = TypeVar("T")
 Map: TypeAlias = Callable[[BlockSums], Iterable[bytes]]
 
 
+@documented
 def fit_blocks(
     map: Map,  # noqa: A002 - what users of maps call it
     shape: tuple[int, int],
     n_components: int = 2,
     n_curvature: int | Literal["full"] | None = None,
     *,
-    loss: LossLike = "l2",
-    p: float | None = None,
-    delta: float | None = None,
-    precision: npt.ArrayLike | None = None,
-    solver: SolverName = "streaming",
-    linear: bool = False,
-    ridge: float = 1e-3,
-    n_init: int = 1,
-    max_iter: int | None = None,
-    tol: float | None = None,
-    time_limit: float | None = None,
-    random_state: int | np.random.RandomState | None = None,
-    n_threads: int | None = 1,
     checkpoint: str | os.PathLike[str] | None = None,
-    verbose: bool = False,
+    **options: Unpack[FitOptions],
 ) -> SCQM:
     """Fit an SCQM to rows that are anywhere a map can reach.
 
@@ -66,6 +58,14 @@ def fit_blocks(
     that sums over some of them; the rows stay where they are. The model has the same
     bits whatever the parts and wherever they are summed, on processors of one kind
     and with one version of scqm.
+
+    It is that of ``solver="streaming"``: a sample of the rows decides what
+    ``n_curvature`` leaves to them, and "auto" as loss or ridge and missing entries are
+    refused. A loss of your own, or of a plugin, must be found wherever the function is
+    called. By default each call of the function takes one thread. ``time_limit`` is
+    looked at whenever a part is summed: parts up to the first model may take a tenth
+    more, or half a second; without one by then
+    :class:`~scqm.exceptions.BudgetError` is raised.
 
     Parameters
     ----------
@@ -80,31 +80,11 @@ def fit_blocks(
         makes one of the results of adjoining parts, for engines that reduce.
     shape : tuple of int
         Number of all rows, and of columns.
-    n_components, n_curvature : optional
-        As of :class:`SCQM` with ``solver="streaming"``; a sample of the rows decides
-        what is left to them.
-    loss : str, Loss or callable, default="l2"
-        As of :class:`SCQM`, but for "auto". One of your own, or of a plugin, must be
-        found wherever the function is called.
-    p, delta, precision : optional
-        As of :class:`SCQM`.
-    solver : str, default="streaming"
-        "streaming", or "auto", which is the same here.
-    linear, ridge, n_init, max_iter, tol : optional
-        As of :class:`SCQM`.
-    time_limit : float, optional
-        Most seconds to spend; looked at whenever a part is summed. Parts up to the
-        first model may take a tenth more, or half a second; without one by then
-        :class:`~scqm.exceptions.BudgetError` is raised.
-    random_state : optional
-        As of :class:`SCQM`.
-    n_threads : int, default=1
-        Threads of each call of the function; None takes all processors.
+    {n_components, n_curvature}
     checkpoint : str or PathLike, optional
         File in which the fit is stored after every iteration. Where it exists, the
         fit goes on from it; one of other rows or settings is refused.
-    verbose : bool, default=False
-        Show progress.
+    {...}
 
     Returns
     -------
@@ -142,24 +122,8 @@ def fit_blocks(
     """
     if not callable(map):
         raise InputError(f"map is {map!r}; want a function that calls one")
-    model = SCQM(
-        n_components,
-        n_curvature,
-        loss=loss,
-        p=p,
-        delta=delta,
-        precision=precision,
-        solver=solver,
-        linear=linear,
-        ridge=ridge,
-        n_init=n_init,
-        max_iter=max_iter,
-        tol=tol,
-        time_limit=time_limit,
-        random_state=random_state,
-        n_threads=n_threads,
-        verbose=verbose,
-    )
+    options.setdefault("n_threads", 1)
+    model = SCQM(n_components, n_curvature, **options)
     fit_parts(model, map, shape, checkpoint)
     model._warn(stacklevel=3)
     return model
@@ -174,7 +138,7 @@ def fit_parts(
     """Fit an estimator to the rows that a map reaches, and return the reads."""
     n, D = check_shape(shape)
     settings = model._settings()
-    check_components(settings["d"], D)
+    check_components(settings["parameters"]["n_components"], D)
     if isinstance(model.loss, str) and model.loss == AUTO:
         raise InputError(
             "loss='auto' looks at residuals in memory; fit some of the rows with it, "
@@ -232,9 +196,10 @@ class Driver:
             return call(_core.bindings_StreamDelta, job.number)
 
         found = self._run(loss, {"only_delta": True, "checkpoint": ""}, delta)
-        if limit := self.settings["time_limit"]:
+        parameters = self.settings["parameters"]
+        if limit := parameters["time_limit"]:
             left = limit - (time.monotonic() - begin)
-            self.settings["time_limit"] = max(left, 1e-9)
+            parameters["time_limit"] = max(left, 1e-9)
         return type(loss)(found)
 
     def learn(self, loss: Loss) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -270,7 +235,7 @@ class Driver:
         self.reads += 1
         request = np.empty(length, np.uint8)
         call(_core.bindings_FetchRequest, job.number, address(request))
-        threads = self.settings["threads"]
+        threads = self.settings["parameters"]["n_threads"] or 0
         for part in self.ask(BlockSums(request.tobytes(), loss, threads)):
             if not isinstance(part, bytes):
                 raise InputError(

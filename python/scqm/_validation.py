@@ -37,17 +37,6 @@ def check_count(name: str, value: Any) -> int | None:
     return None if value is None else check_integer(name, value, 1)
 
 
-def check_curvature(value: Any) -> int:
-    """Return a number of directions of curvature: 0 for that of the rows, -1 full."""
-    if isinstance(value, str):
-        if value != "full":
-            raise InputError(
-                f"n_curvature is {value!r}; want None, an integer or 'full'"
-            )
-        return -1
-    return check_count("n_curvature", value) or 0
-
-
 def check_latent(value: Any, may_be_open: bool) -> int:
     """Return n_components; 0 where a part of the variance or "auto" leaves it open."""
     if isinstance(value, str) or (

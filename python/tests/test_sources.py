@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 import scqm
+from scqm._parameters import RIDGE
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = {m.name for m in pkgutil.walk_packages(scqm.__path__, "scqm.")}
@@ -94,6 +95,78 @@ def test_stub_lists_what_the_library_exports() -> None:
     stub = (ROOT / "python" / "scqm" / "_core.pyi").read_text(encoding="utf-8")
     declared = set(re.findall(r"def (bindings_\w+)", stub))
     assert declared == {n for n in dir(scqm._core) if n.startswith("bindings_")}
+
+
+def go_functions() -> dict[str, tuple[list[tuple[str, str]], str]]:
+    """Return arguments and result of what package bindings exports, as Python has them."""
+    kinds = {"int64": "int", "uint64": "int", "int": "int", "string": "str"}
+    kinds |= {"float64": "float", "bool": "bool"}
+    found = {}
+    for path in (ROOT / "bindings").glob("*.go"):
+        if path.stem.endswith("_test"):
+            continue
+        text = path.read_text(encoding="utf-8")
+        for name, arguments, result in re.findall(
+            r"(?m)^func ([A-Z]\w*)\((.*?)\) \(?(\w+)", text
+        ):
+            parts: list[tuple[str, str]] = []
+            waiting: list[str] = []
+            for part in filter(None, arguments.split(", ")):
+                argument, _, kind = part.partition(" ")
+                waiting.append(argument)
+                if kind:
+                    parts += [(w, kinds.get(kind, kind)) for w in waiting]
+                    waiting = []
+            found[f"bindings_{name}"] = parts, kinds.get(result, result)
+    return found
+
+
+def test_stub_has_the_types_of_the_library() -> None:
+    stub = ast.parse((ROOT / "python" / "scqm" / "_core.pyi").read_text("utf-8"))
+    declared = {
+        f.name: (
+            [(a.arg, ast.unparse(a.annotation)) for a in f.args.args if a.annotation],
+            ast.unparse(f.returns) if f.returns else "",
+        )
+        for f in stub.body
+        if isinstance(f, ast.FunctionDef)
+    }
+    assert declared == go_functions()
+
+
+def test_parameters_of_fits_have_the_types_of_the_table(tmp_path: Path) -> None:
+    """Each door takes the defaults of the table, and nothing that is of no type."""
+    doors: dict[str, Any] = {
+        "SCQM(": scqm.SCQM,
+        "fit_many([[[0.0]]], ": scqm.fit_many,
+        "fit_blocks(parts, (2, 1), ": scqm.large.fit_blocks,
+        "ManifoldImputer(": scqm.ManifoldImputer,
+    }
+    right, wrong = [], []
+    for call, door in doors.items():
+        of = inspect.signature(door).parameters
+        assert of["ridge"].default == RIDGE
+        for name, p in inspect.signature(scqm.SCQM).parameters.items():
+            if name not in of:
+                assert door is scqm.ManifoldImputer
+                continue
+            if door is not scqm.ManifoldImputer:
+                assert of[name].default == p.default, (call, name)
+            right.append(f"{call}{name}={of[name].default!r})")
+            wrong.append(f"{call}{name}=b'0')")
+    code = tmp_path / "doors.py"
+    head = "from scqm import SCQM, ManifoldImputer, fit_many\nfrom scqm.large import fit_blocks\n"
+    head += "from typing import Any\nparts: Any = None\n"
+    code.write_text(head + "\n".join(right + wrong))
+    command = [sys.executable, "-m", "mypy", "--config-file=",
+               "--ignore-missing-imports", str(code)]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = {int(n) for n in re.findall(r"doors\.py:(\d+): error", done.stdout)}
+    begin = head.count("\n") + len(right) + 1
+    expected = {
+        begin + k for k, call in enumerate(wrong) if "precision" not in call
+    }  # bytes are an array
+    assert expected <= lines <= expected | {begin + k for k in range(len(wrong))}
 
 
 def arrows(package: Path) -> dict[str, set[str]]:

@@ -14,24 +14,22 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import dask
 import dask.array as da
 import numpy as np
-import numpy.typing as npt
 from distributed import Client, Future, futures_of, wait
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _estimator
 from .._block_influence import influence_blocks
+from .._options import documented
+from .._parameters import FitOptions
 from .._streaming import fit_parts
 from .._sums import BlockSums, Part, pack
-from .._validation import check_count
 from ..exceptions import InputError
-from ..losses import LossLike
-from ..solvers import SolverName
 from ._client import (
     array_of,
     check_lazy,
@@ -44,6 +42,9 @@ from ._client import (
 from ._direct import Member, Question, Share, answer, leave, stay
 from ._influence import influence_of
 from ._tasks import add_up, beside, merge, same, through
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 # The results that one task merges.
 FAN = 16
@@ -63,6 +64,7 @@ NOWHERE = ""
 Shares: TypeAlias = dict[str, list[list[int]]]
 
 
+@documented
 class SCQM(_estimator.SCQM):
     """Robust subspace-constrained quadratic model of rows that Dask holds.
 
@@ -71,34 +73,17 @@ class SCQM(_estimator.SCQM):
     also where some of them die, on processors of one kind and with one version of
     scqm and its libraries. The rows stay on the workers.
 
+    A sample of the rows decides what ``n_curvature`` leaves to them; "auto" as loss or
+    ridge, missing entries and other solvers are refused. A loss of your own goes to
+    the workers by cloudpickle, which must find what it imports there; the file of a
+    plugin must be in the plugin folders of every worker. By default each task takes
+    one thread, as Dask runs a task on every thread of a worker, and ``time_limit`` is
+    looked at between two reads.
+
     Parameters
     ----------
-    n_components, n_curvature : object
-        As of :class:`scqm.SCQM` with ``solver="streaming"``; a sample of the rows
-        decides what is left to them.
-    loss : str, Loss or callable, default="l2"
-        As of :class:`scqm.SCQM`, but for "auto". A loss of your own goes to the
-        workers by cloudpickle, which must find what it imports there; the file of a
-        plugin must be in the plugin folders of every worker.
-    p, delta, precision : object
-        As of :class:`scqm.SCQM`.
-    solver : str, default="auto"
-        "streaming", which is what "auto" stands for here.
-    linear, ridge, n_init : object
-        As of :class:`scqm.SCQM`.
-    missing : {"error"}, default="error"
-        Missing entries are refused.
-    max_iter, tol : object
-        As of :class:`scqm.SCQM`.
-    time_limit : float, optional
-        Most seconds to spend; looked at between two reads.
-    random_state : object
-        As of :class:`scqm.SCQM`.
-    n_threads : int, optional
-        Threads of each task; by default 1, as Dask runs a task on every thread of a
-        worker.
-    verbose : object
-        As of :class:`scqm.SCQM`.
+    {n_components, n_curvature}
+    {...}
     client : distributed.Client, optional
         By default the one that there is.
     persist : bool, default=True
@@ -138,44 +123,12 @@ class SCQM(_estimator.SCQM):
         n_components: int = 2,
         n_curvature: int | Literal["full"] | None = None,
         *,
-        loss: LossLike = "l2",
-        p: float | None = None,
-        delta: float | None = None,
-        precision: npt.ArrayLike | None = None,
-        solver: SolverName = "auto",
-        linear: bool = False,
-        ridge: float = 1e-3,
-        n_init: int = 1,
-        missing: Literal["error", "ignore"] = "error",
-        max_iter: int | None = None,
-        tol: float | None = None,
-        time_limit: float | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_threads: int | None = None,
-        verbose: bool = False,
         client: Client | None = None,
         persist: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
+        **options: Unpack[FitOptions],
     ) -> None:
-        super().__init__(
-            n_components,
-            n_curvature,
-            loss=loss,
-            p=p,
-            delta=delta,
-            precision=precision,
-            solver=solver,
-            linear=linear,
-            ridge=ridge,
-            n_init=n_init,
-            missing=missing,
-            max_iter=max_iter,
-            tol=tol,
-            time_limit=time_limit,
-            random_state=random_state,
-            n_threads=n_threads,
-            verbose=verbose,
-        )
+        super().__init__(n_components, n_curvature, **options)
         self.client = client
         self.persist = persist
         self.checkpoint = checkpoint
@@ -391,8 +344,9 @@ class SCQM(_estimator.SCQM):
         return model
 
     def _settings(self, open_d: bool = False) -> dict[str, Any]:
-        threads = check_count("n_threads", self.n_threads) or 1
-        return super()._settings() | {"threads": threads}
+        settings = super()._settings()
+        settings["parameters"]["n_threads"] = self.n_threads or 1
+        return settings
 
     def __sklearn_clone__(self) -> SCQM:
         params = self.get_params(deep=False)

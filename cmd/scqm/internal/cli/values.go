@@ -126,9 +126,36 @@ func Duration(target *time.Duration) Value[time.Duration] {
 
 // Choice is one of a few words.
 func Choice(target *string, words ...string) Value[string] {
-	return Value[string]{target, strings.Join(words, "|"), func(s string) (string, error) {
-		if !slices.Contains(words, s) {
-			return "", fmt.Errorf("want one of %s", strings.Join(words, ", "))
+	return OneOf(target, strings.Join(words, "|"), words...)
+}
+
+// OneOf is one of many names, whose placeholder in help texts is kind.
+func OneOf(target *string, kind string, names ...string) Value[string] {
+	return Value[string]{target, kind, func(s string) (string, error) {
+		if !slices.Contains(names, s) {
+			return "", fmt.Errorf("want one of %s", strings.Join(names, ", "))
+		}
+		return s, nil
+	}}
+}
+
+// CountOr is a whole number of at least 1, or a word.
+func CountOr(target *string, words ...string) Value[string] {
+	return orWord(target, "N", Count(new(int)).parse, words)
+}
+
+// PositiveOr is a number above 0, or a word.
+func PositiveOr(target *string, words ...string) Value[string] {
+	return orWord(target, "X", Positive(new(float64)).parse, words)
+}
+
+func orWord[T comparable](target *string, kind string, parse func(string) (T, error), words []string) Value[string] {
+	return Value[string]{target, strings.Join(append([]string{kind}, words...), "|"), func(s string) (string, error) {
+		if slices.Contains(words, s) {
+			return s, nil
+		}
+		if _, err := parse(s); err != nil {
+			return "", fmt.Errorf("%w or %s", err, strings.Join(words, " or "))
 		}
 		return s, nil
 	}}

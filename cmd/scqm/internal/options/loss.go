@@ -38,10 +38,10 @@ type Loss struct {
 // AddTo adds the flags.
 func (f *Loss) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Name, "loss", "l2", "loss of a residual, by `NAME`; scqm losses lists them")
-	flags.Var(cli.Positive(&f.p), "p", "power of the loss lp, at least 1, or part of the data below the fit, of the loss quantile")
-	flags.Var(cli.Positive(&f.delta), "delta", "norm at which the loss huber turns linear or about which tukey, cauchy, welsch and geman_mcclure leave rows out, and size of an entry where huber_entries turns linear (default: a robust scale of the residuals times the width of 95 % efficiency)")
-	flags.Var(cli.Name(&f.precision, "FILE"), "precision", "file with the D x D matrix of the loss mahalanobis")
+	flags.StringVar(&f.Name, "loss", "l2", usage("loss")+", by `NAME`; scqm losses lists them")
+	flags.Var(cli.Positive(&f.p), "p", usage("p"))
+	flags.Var(cli.Positive(&f.delta), "delta", usage("delta"))
+	flags.Var(cli.Name(&f.precision, "FILE"), "precision", "file with the D x D "+usage("precision"))
 	f.plugin.AddTo(cmd, "loss that is computed by a plugin, by name or path; scqm plugin list lists those found")
 	f.plugin.AddParamsTo(cmd)
 }
