@@ -174,19 +174,18 @@ func (f *footprint) sweeps() float64 {
 	if f.s == 0 {
 		q = 0
 	}
-	moments := (1+f.d+q)*f.D + q*q
-	most := min(f.m+f.d+q, f.D)
-	core := most*f.D + (f.d+q)*most + q*q + 4*f.m*most
+	features := f.d + q
+	moments := (1+features)*f.D + 2*features*features
+	core := (8*f.m+features)*f.D + 10*f.m*f.m + 5*features*f.m + q*q
 	rows := f.threads * alternating.SweepRows * (4 + 2*(1+f.d+q))
 	history := 2 * (2 + 8) * f.sheet() // of the mixing
 	return 2*f.point + f.n*(2+f.d) + f.shards*moments + core + rows + history + f.projections()
 }
 
 // formSweeps counts what sweeps under a loss r'Mr hold in addition: a copy of the rows, a factor of the matrix,
-// and seven frames.
+// and frames.
 func (f *footprint) formSweeps() float64 {
-	features := f.d + f.q
-	return f.residuals() + 3*f.D*f.D + 8*f.m*f.D + features*f.D + (f.shards+2)*features*features + 10*f.m*f.m
+	return f.residuals() + 3*f.D*f.D + 3*f.m*f.D + 3*f.m*f.m
 }
 
 // projections counts the memory of projections.

@@ -63,8 +63,9 @@ type prior struct {
 
 const (
 	onlineDecay = 0.7
-	// onlineSweeps bounds the sweeps over the first block.
-	onlineSweeps = 20
+	// onlineSweeps bounds the sweeps over the first block: averages of majorizers, whose steps are short, do not
+	// make up for a first fit that has not converged.
+	onlineSweeps = 100
 	onlineStatus = framework.MaxIterations
 )
 
@@ -219,9 +220,7 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 	o.average.Add(s.Point, sums, rate, 1/weight)
 	s.Weight += weight
 	next := framework.NewPoint(o.problem.Blocks())
-	if err := o.average.Minimize(next, s.Point, objective.Regularizer{Lambda: s.Lambda / s.Weight}); err != nil {
-		return err
-	}
+	o.average.Minimize(next, objective.Regularizer{Lambda: s.Lambda / s.Weight})
 	if !next.Finite() {
 		return fmt.Errorf("scqm: %w", rows.ErrOverflow)
 	}

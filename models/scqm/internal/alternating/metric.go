@@ -1,8 +1,6 @@
 package alternating
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -10,6 +8,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 // A metric is a positive definite matrix M = R'R, D x D. Its methods take the rows of x, of length D,
@@ -26,14 +25,11 @@ type metric interface {
 // working precision.
 func newMetric(l framework.Quadratic, D int) (metric, bool) {
 	if t, ok := l.(*nearest.TridiagonalForm); ok {
-		if t.M.IsDiagonal() {
-			return newDiagonalMetric(t.M.Diagonal)
-		}
 		f, ok := t.M.Factor()
 		if !ok {
 			return nil, false
 		}
-		return &bidiagonalMetric{f.Roots()}, true
+		return bidiagonal{f.Roots()}, true
 	}
 	var c mat.Cholesky
 	if !c.Factorize(mat.NewSymDense(D, l.Matrix())) {
@@ -41,90 +37,77 @@ func newMetric(l framework.Quadratic, D int) (metric, bool) {
 	}
 	var upper mat.TriDense
 	c.UTo(&upper)
-	return &triangularMetric{upper.RawTriangular()}, true
+	return triangular{upper.RawTriangular()}, true
 }
 
-// bidiagonalMetric is the metric of a tridiagonal matrix: three operations per entry.
-type bidiagonalMetric struct{ *dense.Bidiagonal }
+// euclidean is the metric I.
+type euclidean struct{}
 
-func (f *bidiagonalMetric) Whiten(x []float64)   { f.Multiply(x) }
-func (f *bidiagonalMetric) Unwhiten(x []float64) { f.Solve(x) }
-func (f *bidiagonalMetric) Unpull(x []float64)   { f.SolveTransposed(x) }
+func (euclidean) Whiten([]float64)   {}
+func (euclidean) Unwhiten([]float64) {}
+func (euclidean) Unpull([]float64)   {}
 
-// diagonalMetric is the metric of a diagonal matrix: one operation per entry.
-type diagonalMetric struct{ roots, inverse []float64 }
+// bidiagonal is the metric of a tridiagonal matrix: three operations per entry.
+type bidiagonal struct{ *dense.Bidiagonal }
 
-func newDiagonalMetric(diagonal []float64) (metric, bool) {
-	f := &diagonalMetric{make([]float64, len(diagonal)), make([]float64, len(diagonal))}
-	for j, v := range diagonal {
-		if !(v > 0) {
-			return nil, false
-		}
-		f.roots[j] = math.Sqrt(v)
-		f.inverse[j] = 1 / f.roots[j]
-	}
-	return f, true
-}
+func (f bidiagonal) Whiten(x []float64)   { f.Multiply(x) }
+func (f bidiagonal) Unwhiten(x []float64) { f.Solve(x) }
+func (f bidiagonal) Unpull(x []float64)   { f.SolveTransposed(x) }
 
-func (f *diagonalMetric) Whiten(x []float64)   { f.scale(x, f.roots) }
-func (f *diagonalMetric) Unwhiten(x []float64) { f.scale(x, f.inverse) }
-func (f *diagonalMetric) Unpull(x []float64)   { f.scale(x, f.inverse) }
+// triangular is the metric of any other matrix, D operations per entry.
+type triangular struct{ r blas64.Triangular }
 
-func (f *diagonalMetric) scale(x, by []float64) {
-	for n := len(by); len(x) > 0; x = x[n:] {
-		dense.Products(x[:n], x[:n], by)
-	}
-}
+func (f triangular) Whiten(x []float64)   { blas64.Trmm(blas.Right, blas.Trans, 1, f.r, f.rows(x)) }
+func (f triangular) Unwhiten(x []float64) { blas64.Trsm(blas.Right, blas.Trans, 1, f.r, f.rows(x)) }
+func (f triangular) Unpull(x []float64)   { blas64.Trsm(blas.Right, blas.NoTrans, 1, f.r, f.rows(x)) }
 
-// triangularMetric is the metric of any other matrix, D operations per entry.
-type triangularMetric struct{ r blas64.Triangular }
-
-func (f *triangularMetric) Whiten(x []float64) {
-	blas64.Trmm(blas.Right, blas.Trans, 1, f.r, f.rows(x))
-}
-func (f *triangularMetric) Unwhiten(x []float64) {
-	blas64.Trsm(blas.Right, blas.Trans, 1, f.r, f.rows(x))
-}
-func (f *triangularMetric) Unpull(x []float64) {
-	blas64.Trsm(blas.Right, blas.NoTrans, 1, f.r, f.rows(x))
-}
-
-func (f *triangularMetric) rows(x []float64) blas64.General {
+func (f triangular) rows(x []float64) blas64.General {
 	return blas64.General{Rows: len(x) / f.r.N, Cols: f.r.N, Stride: f.r.N, Data: x}
 }
 
-// lyapunov solves Omega T + T Omega = Z for symmetric m x m matrices, T positive definite, through
-// the eigenvectors of T.
-type lyapunov struct {
-	m     int
-	eigen *dense.SymmetricEigen
-	work  []float64
+// frame is a sheet in whitened coordinates, in which its frame RQ is not orthonormal.
+type frame struct {
+	*sheet.Sheet
+	metric  metric
+	centre  []float64 // D: Rc
+	axes    []float64 // m x D: RQ
+	inverse []float64 // m x D: A^-1 (RQ)'
+	gram    []float64 // m x m: A = Q'MQ; nil for I
+	factor  []float64 // m x m
+	solved  []float64 // m x m: A^-1
 }
 
-func newLyapunov(m int) *lyapunov {
-	return &lyapunov{m, dense.NewSymmetricEigen(m), make([]float64, m*m)}
-}
-
-// solve overwrites z by Omega, and reports false where T has no positive eigenvalues.
-func (l *lyapunov) solve(z, t []float64) bool {
-	m := l.m
-	copy(l.eigen.A, t)
-	if !l.eigen.Factorize() || !(l.eigen.Values[0] > 0) || math.IsInf(l.eigen.Values[m-1], 0) {
-		return false
+// newFrame prepares for sheets that are loaded into f.
+func newFrame(f *sheet.Sheet, m metric) *frame {
+	if _, plain := m.(euclidean); plain {
+		return &frame{Sheet: f, metric: m, centre: f.C, axes: f.QT, inverse: f.QT}
 	}
-	e := square(l.eigen.A, m)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, e, square(z, m), 0, square(l.work, m))
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, square(l.work, m), e, 0, square(z, m))
-	for i, a := range l.eigen.Values {
-		for j, b := range l.eigen.Values {
-			z[i*m+j] /= a + b
-		}
+	vec := func(n int) []float64 { return make([]float64, n) }
+	return &frame{
+		Sheet: f, metric: m, centre: vec(f.D), axes: vec(f.M * f.D), inverse: vec(f.M * f.D),
+		gram: vec(f.M * f.M), factor: vec(f.M * f.M), solved: vec(f.M * f.M),
 	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, e, square(z, m), 0, square(l.work, m))
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, square(l.work, m), e, 0, square(z, m))
-	return true
 }
 
-func square(x []float64, m int) blas64.General {
-	return blas64.General{Rows: m, Cols: m, Stride: m, Data: x}
+// reload follows a change of the sheet.
+func (w *frame) reload() {
+	if w.gram == nil {
+		return
+	}
+	copy(w.centre, w.C)
+	w.metric.Whiten(w.centre)
+	copy(w.axes, w.QT)
+	w.metric.Whiten(w.axes)
+	dense.FrameProducts(w.gram, w.M, nil, w.axes, nil, w.axes, w.M, w.M, w.D)
+	copy(w.factor, w.gram)
+	if !dense.Cholesky(w.factor, w.M, 0) {
+		dense.JitteredCholesky(w.factor, w.M)
+	}
+	clear(w.solved)
+	for i := range w.M {
+		w.solved[i*w.M+i] = 1
+	}
+	dense.SolveCholeskyRows(w.solved, w.factor, w.M, w.M)
+	clear(w.inverse)
+	dense.AddRowProduct(w.inverse, w.solved, w.axes, w.M, w.M, w.D)
 }

@@ -1,8 +1,8 @@
 package alternating
 
 import (
-	"math"
-
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
@@ -12,218 +12,313 @@ import (
 )
 
 const (
-	// outerSteps bounds the alternations of Q and Theta in one sweep, and coreTolerance is the distance of two
-	// Q at which they end.
-	outerSteps     = 20
-	outerTolerance = 1e-6
+	// outerSteps bounds the alternations of Q and Theta, and outerHalvings the lengths tried in each.
+	outerSteps, outerHalvings = 4, 6
+	// outerTolerance is the distance of two Q at which they end.
+	outerTolerance = 1e-4
 	// proximalWeight is the weight, relative to the curvature of the objective, of a proximal term in Q and
 	// Theta, for directions that the rows do not determine.
 	proximalWeight = 1e-12
-	// newDirection is the part of a vector outside of a subspace, relative to its length, below which it counts
-	// as rounding error.
-	newDirection = 1e-13
 )
 
-// Outer minimises over c, Q and Theta the weighted sum of squares
+// Outer lowers over c, Q and Theta the weighted sum of r'Mr and the penalty, given the moments
+// of whitened rows Rx, M = R'R, where M = I for losses of the norm. With all moments centred, G = sum w x z' and S = sum w zz' for
+// z = [tau; Theta' phi], that is
 //
-//	sum_i w_i |x_i - c - Q z_i|^2 + Lambda sum_k |A_k|_F^2,  z = [tau; Theta' phi],
+//	tr(Q'MQ S) - 2 tr(Q'MG) + Lambda sum_k |A_k|_F^2 + a constant.
 //
-// given its moments. With all moments centred, G_tau = sum w x tau',
-// G_phi = sum w x phi' and K = sum w phi phi' + Lambda diag(1 or 1/2), the
-// best Theta for a Q and the best linear bound of what is left for that Theta
-// give the alternation
+// The best Theta for a Q is that of a linear system, which the eigenvectors of V'MV take apart
+// into one of q x q for each column. For a Theta, Q takes a step of Newton's method without the
+// curvature of the manifold,
 //
-//	Theta = K^-1 G_phi' V,   Q = polar [G_tau, G_phi Theta],
+//	eta = G S^-1 - Q - M^-1 Q Omega S^-1,   Q'eta + eta'Q = 0,
 //
-// which never raises the sum: for fixed tau and Theta this is a Procrustes
-// problem. Then c = mean(x) - Q mean(z). All Q lie in the span of G_tau, G_phi
-// and the first Q, so that the alternation runs on matrices of r = 2d + q + s rows
-// and costs no pass over the data. With K = LL' and R = L^-1 G_phi', computed once, G_phi Theta is
-// R'(R V).
-//
-// Source for the Procrustes problem: P. H. Schoenemann, A generalized solution
-// of the orthogonal Procrustes problem, Psychometrika 31 (1966) 1-10.
+// where the symmetric Omega, from a Lyapunov equation of m x m, keeps it tangent; then comes the
+// polar factor of Q + eta, of half the step where that is no lower. An alternation takes about
+// 6Dm(m+q) operations, and no pass over the data.
 type Outer struct {
-	f    *sheet.Sheet // the geometry at which the moments were taken
-	q    int          // see forms
-	unit float64
+	f      *sheet.Sheet
+	metric metric
+	q      int
+	unit   float64
 
-	basis    []float64 // up to (m+d+q) x D: orthonormal rows, Q's first
-	size     int       // rows of basis
-	g        []float64 // (d+q) x size: G_tau and G_phi in the basis
-	k        []float64 // q x q: Cholesky factor of K, in the unit of phi / h^2
-	proximal float64   // the weight of the proximal term in K
-	solved   []float64 // q x size: R
-	held     []float64 // q x s: K^-1 proximal Theta_0, in the unit of 1/h
-	theta    []float64 // q x s
-	bend     []float64 // s x q: (R V)'
-	frame    []float64 // m x size: Q in the basis, by columns
-	still    []float64 // m x size: what of pull does not depend on Q
-	pull     []float64 // m x size: [G_tau, G_phi Theta], by columns
-	axes     []float64 // m x D: Q, by columns
-	polar    *dense.Polar
+	frame, trial []float64 // m x D: Q
+	white        []float64 // m x D: RQ
+	inverse      []float64 // m x D: M^-1 Q
+	step         []float64 // m x D
+	pulled       []float64 // (d+q) x D: sums of w x y', x as they are
+	gram         []float64 // m x m: Q'MQ
+	cross        []float64 // m x (d+q): Q'M times pulled
+	theta, old   []float64 // q x s, in the unit of 1/h
+	right        []float64 // s x q
+	system       []float64 // q x q
+	mixed        []float64 // (d+q) x m: z = mixed' y
+	s, factor    []float64 // m x m
+	held         float64   // the proximal term: a multiple of I in S, which may be singular
+	omega, t, j  []float64 // m x m
+	work         []float64 // (d+q) x m
+	product      []float64 // m x m
+	eigen        *dense.SymmetricEigen
+	lyapunov     *lyapunov
+	polar        *dense.Polar
 }
 
-func NewOuter(f *sheet.Sheet, unit float64) *Outer {
+func newOuter(f *sheet.Sheet, m metric, unit float64) *Outer {
 	q := forms(f)
-	most := min(f.M+f.Latent+q, f.D)
 	vec := func(n int) []float64 { return make([]float64, n) }
+	long, small := f.M*f.D, f.M*f.M
 	return &Outer{
-		f: f, q: q, unit: unit, basis: vec(most * f.D), g: vec((f.Latent + q) * most),
-		k: vec(q * q), solved: vec(q * most), bend: vec(q * f.S), held: vec(q * f.S), theta: vec(q * f.S),
-		frame: vec(f.M * most), still: vec(f.M * most), pull: vec(f.M * most), axes: vec(f.M * f.D), polar: dense.NewPolar(f.M, most),
+		f: f, metric: m, q: q, unit: unit, frame: vec(long), trial: vec(long), white: vec(long), inverse: vec(long), step: vec(long),
+		pulled: vec((f.Latent + q) * f.D), gram: vec(small), cross: vec(f.M * (f.Latent + q)),
+		theta: vec(q * f.S), old: vec(q * f.S), right: vec(q * f.S), system: vec(q * q), mixed: vec((f.Latent + q) * f.M),
+		s: vec(small), factor: vec(small), omega: vec(small), t: vec(small), j: vec(small), product: vec(small), work: vec((f.Latent + q) * f.M),
+		eigen: dense.NewSymmetricEigen(max(f.S, 1)), lyapunov: newLyapunov(f.M), polar: dense.NewPolar(f.M, f.D),
 	}
 }
 
+// NewOuter prepares for the moments of rows at a sheet under losses of the norm, for rows of length scale unit.
+func NewOuter(f *sheet.Sheet, unit float64) *Outer { return newOuter(f, euclidean{}, unit) }
+
 // Solve writes c, Q and Theta into next. It overwrites the moments.
-func (o *Outer) Solve(next framework.Point, m *Moments, penalty objective.Regularizer) error {
+func (o *Outer) Solve(next framework.Point, m *Moments, penalty objective.Regularizer) {
 	f := o.f
-	if !(m.weight > 0) { // all weights are zero
+	if !(m.weight() > 0) { // all weights are zero
 		copy(next[objective.BlockC], f.C)
 		dense.Transpose(next[objective.BlockQ], f.QT, f.M, f.D)
 		copy(next[objective.BlockTheta], f.Theta)
-		return nil
+		return
 	}
 	m.centre()
-	o.factorize(m, penalty)
-	o.span(m)
-	o.alternate()
+	copy(o.pulled, m.yx)
+	o.metric.Unwhiten(o.pulled)
+	copy(o.frame, f.QT)
+	floats.ScaleTo(o.old, o.unit*o.unit, f.Theta[:len(o.old)])
+	copy(o.theta, o.old)
+	o.alternate(m, penalty)
 	o.write(next, m)
-	return nil
 }
 
-// factorize prepares K and the scaled Theta.
-func (o *Outer) factorize(m *Moments, penalty objective.Regularizer) {
-	h2 := o.unit * o.unit
-	copy(o.k, m.phi)
+// alternate leaves the last Q in frame and its Theta in theta.
+func (o *Outer) alternate(m *Moments, penalty objective.Regularizer) {
+	o.project(o.frame, m)
+	for range outerSteps {
+		o.solveTheta(m, penalty)
+		o.mix(m)
+		if !o.direct() || !o.move(m) {
+			break
+		}
+	}
+	o.solveTheta(m, penalty)
+}
+
+// project computes Q'MQ and Q'M times pulled, for a Q.
+func (o *Outer) project(frame []float64, m *Moments) {
+	f, k := o.f, o.f.Latent+o.q
+	copy(o.white, frame)
+	o.metric.Whiten(o.white)
+	dense.FrameProducts(o.gram, f.M, nil, o.white, nil, o.white, f.M, f.M, f.D)
+	for i := range f.M {
+		for j := range i {
+			o.gram[i*f.M+j] = o.gram[j*f.M+i]
+		}
+	}
+	if k > 0 {
+		dense.FrameProducts(o.cross, k, nil, m.yx, nil, o.white, k, f.M, f.D)
+	}
+}
+
+// solveTheta computes the best Theta for the Q projected last.
+func (o *Outer) solveTheta(m *Moments, penalty objective.Regularizer) {
+	f, q, d, s := o.f, o.q, o.f.Latent, o.f.S
+	if q == 0 || s == 0 {
+		return
+	}
+	yy, k := m.yy, d+q
+	for a := range s {
+		copy(o.eigen.A[a*s:(a+1)*s], o.gram[(d+a)*f.M+d:(d+a+1)*f.M])
+		for b := range q {
+			v := o.cross[(d+a)*k+d+b]
+			for i := range d {
+				v -= o.unit * yy[(d+b)*k+i] * o.gram[i*f.M+d+a]
+			}
+			o.right[a*q+b] = v
+		}
+	}
+	o.eigen.FactorizeOrIdentity()
+	h4 := o.unit * o.unit * o.unit * o.unit
+	for b := range q {
+		for a := range s {
+			o.theta[b*s+a] = o.right[a*q+b]
+		}
+	}
+	o.turn(o.theta, false)
+	old := o.right[:q*s]
+	copy(old, o.old)
+	o.turn(old, false)
+	column := o.work[:q]
+	for l, value := range o.eigen.Values {
+		var trace float64
+		for b := range q {
+			for c := range q {
+				o.system[b*q+c] = value * yy[(d+b)*k+d+c]
+			}
+			o.system[b*q+b] += penalty.PenaltyWeight(f.Shape, b) / h4
+			trace += o.system[b*q+b]
+		}
+		proximal := proximalWeight * trace / float64(q)
+		if !(trace > 0) {
+			proximal = 1
+		}
+		for b := range q {
+			o.system[b*q+b] += proximal
+			column[b] = o.theta[b*s+l] + proximal*old[b*s+l]
+		}
+		dense.FactorCholesky(o.system, q, 0, 0)
+		dense.SolveCholesky(column, o.system, q)
+		for b, v := range column {
+			o.theta[b*s+l] = v
+		}
+	}
+	o.turn(o.theta, true)
+}
+
+// turn rotates the rows of x, q x s, to the eigenvectors of V'MV, or back.
+func (o *Outer) turn(x []float64, back bool) {
+	s, t := o.f.S, blas.NoTrans
+	if back {
+		t = blas.Trans
+	}
+	rows := blas64.General{Rows: o.q, Cols: s, Stride: s, Data: x}
+	product := blas64.General{Rows: o.q, Cols: s, Stride: s, Data: o.work[:o.q*s]}
+	blas64.Gemm(blas.NoTrans, t, 1, rows, square(o.eigen.A, s), 0, product)
+	copy(x, product.Data)
+}
+
+// mix computes S for the current Theta, and its Cholesky factor.
+func (o *Outer) mix(m *Moments) {
+	f, d, k := o.f, o.f.Latent, o.f.Latent+o.q
+	clear(o.mixed)
+	for i := range d {
+		o.mixed[i*f.M+i] = o.unit
+	}
+	for b := range o.q {
+		copy(o.mixed[(d+b)*f.M+d:(d+b+1)*f.M], o.theta[b*f.S:(b+1)*f.S])
+	}
+	b := blas64.General{Rows: k, Cols: f.M, Stride: f.M, Data: o.mixed}
+	product := blas64.General{Rows: k, Cols: f.M, Stride: f.M, Data: o.work}
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, square(m.yy, k), b, 0, product)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, b, product, 0, square(o.s, f.M))
 	var trace float64
-	for a := range o.q {
-		// The penalty of Theta / h^2 in the unit that w x phi / h^2 has.
-		o.k[a*o.q+a] += penalty.PenaltyWeight(o.f.Shape, a) / h2 / h2
-		trace += o.k[a*o.q+a]
+	for i := range f.M {
+		trace += o.s[i*f.M+i]
 	}
-	o.proximal = proximalWeight * trace / float64(max(o.q, 1))
-	if !(trace > 0) {
-		o.proximal = 1
+	if o.held = proximalWeight * trace / float64(f.M); !(trace > 0) {
+		o.held = 1
 	}
-	for a := range o.q {
-		o.k[a*o.q+a] += o.proximal
+	for i := range f.M {
+		o.s[i*f.M+i] += o.held
 	}
-	if o.q > 0 {
-		dense.FactorCholesky(o.k, o.q, 0, 0) // positive definite by the proximal term
-	}
-	floats.ScaleTo(o.held, h2*o.proximal, o.f.Theta)
-	dense.SolveCholeskyRows(o.held, o.k, o.q, o.f.S)
+	copy(o.factor, o.s)
+	dense.FactorCholesky(o.factor, f.M, 0, 0)
 }
 
-// span builds the basis and expresses G_tau and G_phi in it.
-func (o *Outer) span(m *Moments) {
-	D := o.f.D
-	o.size = o.f.M
-	copy(o.basis, o.f.QT)
-	most := len(o.basis) / D
-	for j := range m.d + m.q {
-		if o.size == most {
+// direct writes eta into step, and reports false where there is none.
+func (o *Outer) direct() bool {
+	f, m, k := o.f, o.f.M, o.f.Latent+o.q
+	dense.Transpose(o.work, o.mixed, k, m)
+	dense.SolveCholeskyRows(o.work, o.factor, m, k)
+	clear(o.step)
+	dense.AddRowProduct(o.step, o.work, o.pulled, m, k, f.D) // G S^-1
+	clear(o.t)
+	for i := range m {
+		o.t[i*m+i] = 1
+	}
+	dense.SolveCholeskyRows(o.t, o.factor, m, m) // S^-1
+	copy(o.product, o.t)
+	floats.Scale(o.held, o.product)
+	for i := range m {
+		o.product[i*m+i]--
+	}
+	dense.AddRowProduct(o.step, o.product, o.frame, m, m, f.D)
+
+	copy(o.inverse, o.frame)
+	o.metric.Unpull(o.inverse)
+	dense.FrameProducts(o.j, m, nil, o.inverse, nil, o.inverse, m, m, f.D) // Q'M^-1 Q
+	o.metric.Unwhiten(o.inverse)
+	if !dense.FactorCholesky(o.j, m, 0, 0) {
+		return false
+	}
+	dense.InvertTransposed(o.j, m)
+	dense.FrameProducts(o.omega, m, nil, o.step, nil, o.frame, m, m, f.D)
+	for i := range m {
+		for l := range i + 1 {
+			v := o.omega[i*m+l] + o.omega[l*m+i]
+			o.omega[i*m+l], o.omega[l*m+i] = v, v
+		}
+	}
+	o.conjugate(o.omega, o.omega, blas.Trans)
+	o.conjugate(o.t, o.t, blas.Trans)
+	if !o.lyapunov.solve(o.omega, o.t) {
+		return false
+	}
+	o.conjugate(o.omega, o.omega, blas.NoTrans)
+	dense.SolveCholeskyRows(o.omega, o.factor, m, m) // S^-1 Omega
+	floats.Scale(-1, o.omega)
+	dense.AddRowProduct(o.step, o.omega, o.inverse, m, m, f.D)
+	return true
+}
+
+// conjugate writes J'XJ, or JXJ'.
+func (o *Outer) conjugate(dst, x []float64, first blas.Transpose) {
+	m, last := o.f.M, blas.NoTrans
+	if first == blas.NoTrans {
+		last = blas.Trans
+	}
+	blas64.Gemm(first, blas.NoTrans, 1, square(o.j, m), square(x, m), 0, square(o.product, m))
+	blas64.Gemm(blas.NoTrans, last, 1, square(o.product, m), square(o.j, m), 0, square(dst, m))
+}
+
+// value is the sum of squares for the Q projected last and the S mixed last, less a constant.
+func (o *Outer) value() float64 {
+	k := o.f.Latent + o.q
+	sum := floats.Dot(o.gram, o.s)
+	for i := range o.f.M {
+		for j := range k {
+			sum -= 2 * o.cross[i*k+j] * o.mixed[j*o.f.M+i]
+		}
+	}
+	return sum
+}
+
+// move goes to the polar factor of Q + eta, or of a fraction of eta, and reports whether to continue.
+func (o *Outer) move(m *Moments) bool {
+	before := o.value()
+	for range outerHalvings {
+		floats.AddTo(o.trial, o.frame, o.step)
+		if !o.polar.Orthonormalize(o.trial, o.f.D) {
 			break
 		}
-		v := o.basis[o.size*D : (o.size+1)*D]
-		copy(v, m.product(j))
-		length := floats.Norm(v, 2)
-		if !(length > 0) {
-			continue
+		o.project(o.trial, m)
+		if o.value() <= before {
+			far := dense.Distance(o.trial, o.frame)
+			o.frame, o.trial = o.trial, o.frame
+			return far > outerTolerance
 		}
-		floats.Scale(1/length, v)
-		o.removeBasis(v)
-		if rest := floats.Norm(v, 2); rest > newDirection {
-			floats.Scale(1/rest, v)
-			o.removeBasis(v)
-			floats.Scale(1/floats.Norm(v, 2), v)
-			o.size++
-		}
+		floats.Scale(0.5, o.step)
 	}
-	if axes := m.d + m.q; axes > 0 {
-		dense.FrameProducts(o.g, o.size, nil, o.basis, nil, m.yx, o.size, axes, D)
-	}
+	o.project(o.frame, m)
+	return false
 }
 
-// removeBasis subtracts from v its projection on the basis.
-func (o *Outer) removeBasis(v []float64) {
-	along := o.pull[:o.size]
-	dense.FrameProducts(along, 1, nil, v, nil, o.basis, 1, o.size, o.f.D)
-	floats.Scale(-1, along)
-	dense.AddRowProduct(v, along, o.basis, 1, o.size, o.f.D)
-}
-
-// alternate stores the last Q in turn and its Theta in theta.
-func (o *Outer) alternate() {
-	f, n := o.f, o.size
-	clear(o.frame)
-	for j := range f.M {
-		o.frame[j*n+j] = 1
-	}
-	steps := outerSteps
-	if f.S == 0 {
-		steps = 1 // exact
-	}
-	o.prepare()
-	pull := o.pull[:f.M*n]
-	for range steps {
-		copy(pull, o.still)
-		o.pullCurvature(pull[f.Latent*n:])
-		floats.AddScaled(pull, proximalWeight*floats.Norm(pull, 2), o.frame[:f.M*n])
-		moved, ok := o.polar.Factor(o.frame[:f.M*n], pull, n)
-		if !ok || moved <= outerTolerance {
-			break
-		}
-	}
-	o.leastSquaresTheta()
-}
-
-// prepare computes the constants of all alternations, in the unit of G_tau.
-func (o *Outer) prepare() {
-	f, n, q := o.f, o.size, o.q
-	g := o.g[f.Latent*n : (f.Latent+q)*n]
-	copy(o.solved, g)
-	dense.ForwardCholeskyRows(o.solved, o.k, q, n)
-	still := o.still[:f.M*n]
-	clear(still[copy(still, o.g[:f.Latent*n]):])
-	held := still[f.Latent*n:]
-	dense.AddProduct(held, o.held, g, q, f.S, n)
-	floats.Scale(1/o.unit, held)
-	floats.Scale(1/math.Sqrt(o.unit), o.solved[:q*n])
-}
-
-// bendFrame computes (R V)', row by row.
-func (o *Outer) bendFrame() {
-	if o.f.S > 0 {
-		dense.FrameProducts(o.bend, o.q, nil, o.solved, nil, o.frame[o.f.Latent*o.size:], o.q, o.f.S, o.size)
-	}
-}
-
-// pullCurvature adds the columns of R'R V.
-func (o *Outer) pullCurvature(dst []float64) {
-	o.bendFrame()
-	dense.AddRowProduct(dst, o.bend, o.solved, o.f.S, o.q, o.size)
-}
-
-// leastSquaresTheta computes Theta = L^-T R V + (K + proximal I)^-1 proximal Theta_0, row-major.
-func (o *Outer) leastSquaresTheta() {
-	s, q := o.f.S, o.q
-	o.bendFrame()
-	dense.Transpose(o.theta, o.bend, s, q)
-	dense.BackwardCholeskyRows(o.theta, o.k, q, s)
-	floats.Scale(math.Sqrt(o.unit), o.theta)
-	floats.Add(o.theta, o.held)
-}
-
-// write converts the solution to the units and coordinates of the problem.
+// write converts the solution to the units of the problem.
 func (o *Outer) write(next framework.Point, m *Moments) {
-	f, n := o.f, o.size
-	clear(o.axes)
-	dense.AddRowProduct(o.axes, o.frame, o.basis, f.M, n, f.D)
-	dense.Transpose(next[objective.BlockQ], o.axes, f.M, f.D)
-	floats.ScaleTo(next[objective.BlockTheta], 1/o.unit/o.unit, o.theta)
-	floats.AddTo(next[objective.BlockC], f.C, m.x)
+	f := o.f
+	dense.Transpose(next[objective.BlockQ], o.frame, f.M, f.D)
+	floats.ScaleTo(next[objective.BlockTheta][:len(o.theta)], 1/o.unit/o.unit, o.theta)
+	c := next[objective.BlockC]
+	copy(c, m.x)
+	o.metric.Unwhiten(c)
+	floats.Add(c, f.C)
 	for j := range f.M {
 		var z float64 // mean of z_j
 		if j < f.Latent {
@@ -233,6 +328,6 @@ func (o *Outer) write(next framework.Point, m *Moments) {
 				z += v * o.theta[a*f.S+j-f.Latent]
 			}
 		}
-		floats.AddScaled(next[objective.BlockC], -z, o.axes[j*f.D:(j+1)*f.D])
+		floats.AddScaled(c, -z, o.frame[j*f.D:(j+1)*f.D])
 	}
 }

@@ -35,12 +35,9 @@ func (r *Request) length() int {
 	case Products, Sketch:
 		return r.Columns * r.D
 	case Flat:
-		return 1 + alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
-	case Sweep:
-		return alternating.NewMoments(sheet.New(r.D, d, r.S)).Len()
-	case Draw:
-		f := sheet.New(r.D, d, r.S)
-		return alternating.NewMoments(f).Len() + alternating.ResponseLen(f)
+		return 1 + len(alternating.NewMoments(sheet.New(r.D, d, r.S)).Sums)
+	case Sweep, Draw:
+		return len(alternating.NewMoments(sheet.New(r.D, d, r.S)).Sums)
 	case Gradient, Projected:
 		return r.firstOrderLen()
 	case Curvature:
@@ -80,11 +77,7 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 		if !ok || !alternating.CanSweep(rounded) {
 			return nil, fmt.Errorf("scqm: the loss %s cannot be swept: %w", loss.Name(), rows.ErrInput)
 		}
-		sweep := alternating.NewStatelessSweep(r.sheet(), radial, most, r.Unit)
-		if r.Kind == Draw {
-			sweep = sweep.WithResponse()
-		}
-		return &sweepKernel{sweep}, nil
+		return &sweepKernel{alternating.NewStatelessSweep(r.sheet(), radial, most, r.Unit)}, nil
 	case Gradient, Projected:
 		return newGradientKernel(r, loss, most), nil
 	case Curvature:

@@ -87,7 +87,7 @@ type Request struct {
 
 const (
 	// format is the version of requests and of partials.
-	format = 3
+	format = 4
 	// maxShape bounds the numbers of columns and coordinates of a decoded request.
 	maxShape = 1 << 24
 )

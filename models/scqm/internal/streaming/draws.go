@@ -118,7 +118,8 @@ func (p *Problem) SweepDraw(next, x framework.Point, k int, rate float64) error 
 		d.average, rate = alternating.NewAverage(p.f, p.unit), 1
 	}
 	d.average.Add(x, sums, rate, float64(blocks.Count(p.n))/float64(len(r.Chosen)))
-	return d.average.Minimize(next, x, p.Regularizer)
+	d.average.Minimize(next, p.Regularizer)
+	return nil
 }
 
 // onSample runs find, which finds a start, on the sample alone where blocks are drawn.

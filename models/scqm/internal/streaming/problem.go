@@ -233,7 +233,8 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	}
 	p.timed.costed = p.timed.costed || p.sample == nil
 	m := p.load(x, sums)
-	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), p.outer.Solve(next, m, p.Regularizer)
+	p.outer.Solve(next, m, p.Regularizer)
+	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), nil
 }
 
 // load loads the sheet at a point and decodes the sums there as moments.
@@ -243,7 +244,7 @@ func (p *Problem) load(x framework.Point, sums []float64) *alternating.Moments {
 	}
 	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
 	m := alternating.NewMoments(p.f)
-	m.Load(sums)
+	copy(m.Sums, sums)
 	return m
 }
 
