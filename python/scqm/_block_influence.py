@@ -6,8 +6,6 @@ P^2 numbers, then goes to the rows, as :class:`BlockInfluence`.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +14,7 @@ from ._estimator import SCQM
 from ._influence import Influence
 from ._library import _core
 from ._model import Model
-from ._native import Array, address, call
+from ._native import Array, call
 from ._streaming import Driver, Map, check_shape
 from ._sums import Chunk, result_bytes
 from .exceptions import InputError
@@ -82,11 +80,7 @@ def influence_blocks(
     )
     with driver.job(of.loss, parts, *keep) as job:
         job.start(
-            _core.bindings_StartResponse,
-            json.dumps(of.settings_of_fit()),
-            address(parts),
-            n,
-            D,
+            _core.bindings_StartResponse, of.settings_of_fit(), parts, n, D
         ).wait()
         return BlockInfluence(of, result_bytes(job))
 
@@ -104,9 +98,7 @@ class BlockInfluence:
         self._model = model
         self._response = response
         held = np.frombuffer(response, np.uint8)
-        self.remaining: float = call(
-            _core.bindings_ResponseRemaining, address(held), len(held)
-        )
+        self.remaining: float = call(_core.bindings_ResponseRemaining, held, len(held))
 
     def __call__(
         self,
@@ -157,14 +149,14 @@ class BlockInfluence:
         with self._model.job(X, chunk.weights, out, parts, held, *keep) as job:
             job.start(
                 _core.bindings_StartResponses,
-                json.dumps(settings),
-                address(parts),
-                address(held),
+                settings,
+                parts,
+                held,
                 len(held),
-                address(X),
+                X,
                 len(X),
-                address(chunk.weights),
-                address(out),
+                chunk.weights,
+                out,
             ).wait()
 
 

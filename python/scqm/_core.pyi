@@ -1,242 +1,264 @@
-# The functions of the Go package bindings, as gopy exports them.
-# Arrays are given by address; see bindings/doc.go for the conventions.
+# The functions of the Go package bindings, as gopy exports them, and as
+# scqm._native.call takes their arguments; see bindings/doc.go for the conventions.
 
-def bindings_AnswerPart(number: int, part: int, length: int) -> int: ...
-def bindings_AnswerPoint(number: int, x: int, more: int) -> int: ...
-def bindings_AnswerRows(number: int, values: int, grad: int) -> int: ...
+from typing import Any, TypeAlias
+
+import numpy.typing as npt
+
+# An array, or the address of one.
+Place: TypeAlias = npt.NDArray[Any] | int | None
+Settings: TypeAlias = dict[str, Any] | str
+
+def bindings_AnswerPart(number: int, part: Place, length: int) -> int: ...
+def bindings_AnswerPoint(number: int, x: Place, more: int) -> int: ...
+def bindings_AnswerRows(number: int, values: Place, grad: Place) -> int: ...
 def bindings_AnswerSum(number: int) -> int: ...
 def bindings_Cancel(number: int) -> int: ...
-def bindings_CheckManifold(manifold: str, seed: int, x: int) -> str: ...
+def bindings_CheckManifold(manifold: str, seed: int, x: Place) -> str: ...
+def bindings_CheckProblem(settings: Settings, addresses: Place) -> str: ...
 def bindings_CheckReport(number: int) -> str: ...
 def bindings_Cost(number: int) -> float: ...
 def bindings_DenoiseReport(number: int) -> str: ...
 def bindings_DenoiserReport(number: int) -> str: ...
-def bindings_FetchRequest(number: int, to: int) -> int: ...
-def bindings_FetchRows(number: int, r: int, v: int) -> int: ...
+def bindings_FetchRequest(number: int, to: Place) -> int: ...
+def bindings_FetchRows(number: int, r: Place, v: Place) -> int: ...
 def bindings_FitArrays(
-    number: int, c: int, u: int, v: int, theta: int, tau: int, history: int
+    number: int, c: Place, u: Place, v: Place, theta: Place, tau: Place, history: Place
 ) -> int: ...
-def bindings_FitReport(number: int) -> str: ...
 def bindings_FitManyArrays(
-    number: int, s: int, c: int, u: int, v: int, theta: int, tau: int
+    number: int, s: int, c: Place, u: Place, v: Place, theta: Place, tau: Place
 ) -> int: ...
 def bindings_FitManyReport(number: int) -> str: ...
+def bindings_FitReport(number: int) -> str: ...
+def bindings_Hashes(x: Place, rows: int, columns: int, out: Place) -> int: ...
 def bindings_InfluenceReport(number: int) -> str: ...
-def bindings_LoadedPrecision(number: int, precision: int) -> int: ...
+def bindings_LoadedPrecision(number: int, precision: Place) -> int: ...
 def bindings_Logged(number: int) -> str: ...
 def bindings_Losses() -> str: ...
+def bindings_ManifoldDim(manifold: str) -> int: ...
+def bindings_ManifoldMap(
+    manifold: str, operation: str, dst: Place, a: Place, b: Place, c: Place, d: Place
+) -> int: ...
+def bindings_ManifoldMeasure(
+    manifold: str, operation: str, a: Place, b: Place, c: Place
+) -> float: ...
+def bindings_ManifoldRandom(manifold: str, seed: int, dst: Place) -> int: ...
 def bindings_MeanReport(number: int) -> str: ...
 def bindings_Methods() -> str: ...
+def bindings_Minimize(settings: Settings, addresses: Place) -> str: ...
+def bindings_MinimizeConstrained(
+    settings: Settings, addresses: Place, constraints: Place
+) -> str: ...
+def bindings_MinimizeDiagonal(
+    settings: Settings, a: Place, d: Place, iterate: Place
+) -> str: ...
 def bindings_NoiseReport(number: int) -> str: ...
-def bindings_OnlineState(number: int, to: int) -> int: ...
+def bindings_OnlineState(number: int, to: Place) -> int: ...
+def bindings_PartitionReport(number: int) -> str: ...
 def bindings_Platform() -> str: ...
 def bindings_ProblemBlocks(number: int) -> str: ...
-def bindings_ProblemGradient(number: int, dst: int, x: int, v: int) -> int: ...
-def bindings_ProblemInner(number: int, x: int, u: int, v: int) -> float: ...
-def bindings_ProblemProject(number: int, dst: int, x: int, v: int) -> int: ...
-def bindings_ProblemRetract(number: int, dst: int, x: int, v: int) -> int: ...
-def bindings_ProblemStart(number: int, x: int) -> int: ...
-def bindings_ProblemTransport(number: int, v: int, x: int, y: int) -> int: ...
+def bindings_ProblemGradient(number: int, dst: Place, x: Place, v: Place) -> int: ...
+def bindings_ProblemInner(number: int, x: Place, u: Place, v: Place) -> float: ...
+def bindings_ProblemProject(number: int, dst: Place, x: Place, v: Place) -> int: ...
+def bindings_ProblemRetract(number: int, dst: Place, x: Place, v: Place) -> int: ...
+def bindings_ProblemStart(number: int, x: Place) -> int: ...
+def bindings_ProblemTransport(number: int, v: Place, x: Place, y: Place) -> int: ...
 def bindings_Release(number: int) -> int: ...
-def bindings_ResultBytes(number: int, to: int) -> int: ...
+def bindings_ReportPage(number: int) -> str: ...
+def bindings_ResponseRemaining(response: Place, length: int) -> float: ...
+def bindings_ResultBytes(number: int, to: Place) -> int: ...
 def bindings_SetGuard(path: str) -> int: ...
-def bindings_Solvers() -> str: ...
-def bindings_StartChoice(
-    number: int, residuals: int, rows: int, columns: int, d: int, parts: int
-) -> int: ...
 def bindings_SetMemory(size: str) -> int: ...
-def bindings_StartSolverCheck(number: int, name: str) -> int: ...
-def bindings_StartCost(number: int, x: int, grad: int) -> int: ...
+def bindings_Solvers() -> str: ...
+def bindings_StartBlockInfluence(
+    number: int,
+    settings: Settings,
+    parts: Place,
+    x: Place,
+    rows: int,
+    weights: Place,
+    out: Place,
+) -> int: ...
+def bindings_StartChoice(
+    number: int, residuals: Place, rows: int, columns: int, d: int, parts: Place
+) -> int: ...
+def bindings_StartCost(number: int, x: Place, grad: Place) -> int: ...
 def bindings_StartDenoise(
     number: int,
     denoiser: int,
-    settings: str,
-    y: int,
+    settings: Settings,
+    y: Place,
     rows: int,
     columns: int,
-    out: int,
-    report: int,
+    out: Place,
+    report: Place,
+) -> int: ...
+def bindings_StartDenoiser(
+    number: int,
+    settings: Settings,
+    x: Place,
+    rows: int,
+    columns: int,
+    weights: Place,
+    precision: Place,
+) -> int: ...
+def bindings_StartFit(
+    number: int,
+    settings: Settings,
+    x: Place,
+    rows: int,
+    columns: int,
+    weights: Place,
+    precision: Place,
+) -> int: ...
+def bindings_StartFitMany(
+    number: int,
+    settings: Settings,
+    x: Place,
+    lengths: Place,
+    sets: int,
+    columns: int,
+    weights: Place,
+    precision: Place,
 ) -> int: ...
 def bindings_StartGeometry(
     number: int,
     denoiser: int,
-    settings: str,
-    y: int,
+    settings: Settings,
+    y: Place,
     rows: int,
     columns: int,
-    like: int,
-    out: int,
-    about: int,
-) -> int: ...
-def bindings_StartDenoiser(
-    number: int,
-    settings: str,
-    x: int,
-    rows: int,
-    columns: int,
-    weights: int,
-    precision: int,
-) -> int: ...
-def bindings_StartStream(
-    number: int, settings: str, rows: int, columns: int, precision: int
-) -> int: ...
-def bindings_StartSum(
-    number: int,
-    settings: str,
-    request: int,
-    length: int,
-    chunks: int,
-    count: int,
-    columns: int,
-    precision: int,
-) -> int: ...
-def bindings_StartMerge(
-    number: int, request: int, length: int, parts: int, lengths: int, count: int
-) -> int: ...
-def bindings_StreamDelta(number: int) -> float: ...
-def bindings_StartFit(
-    number: int,
-    settings: str,
-    x: int,
-    rows: int,
-    columns: int,
-    weights: int,
-    precision: int,
-) -> int: ...
-def bindings_StartFitMany(
-    number: int,
-    settings: str,
-    x: int,
-    lengths: int,
-    sets: int,
-    columns: int,
-    weights: int,
-    precision: int,
-) -> int: ...
-def bindings_StartOnline(
-    number: int,
-    settings: str,
-    state: int,
-    words: int,
-    x: int,
-    rows: int,
-    columns: int,
-    weights: int,
-    precision: int,
-    parts: int,
+    like: Place,
+    out: Place,
+    about: Place,
 ) -> int: ...
 def bindings_StartInfluence(
     number: int,
-    settings: str,
-    parts: int,
-    x: int,
+    settings: Settings,
+    parts: Place,
+    x: Place,
     rows: int,
-    weights: int,
-    out: int,
+    weights: Place,
+    out: Place,
 ) -> int: ...
-def bindings_StartBlockInfluence(
-    number: int,
-    settings: str,
-    parts: int,
-    x: int,
-    rows: int,
-    weights: int,
-    out: int,
-) -> int: ...
-def bindings_StartResponse(
-    number: int, settings: str, parts: int, rows: int, columns: int
-) -> int: ...
-def bindings_StartResponses(
-    number: int,
-    settings: str,
-    parts: int,
-    response: int,
-    length: int,
-    x: int,
-    rows: int,
-    weights: int,
-    out: int,
-) -> int: ...
-def bindings_ResponseRemaining(response: int, length: int) -> float: ...
 def bindings_StartLoad(number: int, path: str) -> int: ...
 def bindings_StartLoss(
     number: int,
     loss: str,
-    precision: int,
-    r: int,
+    precision: Place,
+    r: Place,
     rows: int,
     columns: int,
-    values: int,
-    grad: int,
+    values: Place,
+    grad: Place,
 ) -> int: ...
-def bindings_StartLossCheck(number: int, settings: str, precision: int) -> int: ...
+def bindings_StartLossCheck(
+    number: int, settings: Settings, precision: Place
+) -> int: ...
 def bindings_StartMap(
-    number: int, act: str, settings: str, parts: int, x: int, rows: int, out: int
+    number: int,
+    act: str,
+    settings: Settings,
+    parts: Place,
+    x: Place,
+    rows: int,
+    out: Place,
 ) -> int: ...
-def bindings_StartPower(number: int, residuals: int, count: int, parts: int) -> int: ...
 def bindings_StartMean(
     number: int,
-    settings: str,
-    x: int,
+    settings: Settings,
+    x: Place,
     rows: int,
     columns: int,
-    weights: int,
-    precision: int,
-    c: int,
-    influence: int,
+    weights: Place,
+    precision: Place,
+    c: Place,
+    influence: Place,
 ) -> int: ...
 def bindings_StartMeanResponse(
     number: int,
-    settings: str,
-    x: int,
+    settings: Settings,
+    x: Place,
     rows: int,
     columns: int,
-    weights: int,
-    precision: int,
-    c: int,
-    dx: int,
-    out: int,
+    weights: Place,
+    precision: Place,
+    c: Place,
+    dx: Place,
+    out: Place,
 ) -> int: ...
-def bindings_StartSave(number: int, path: str, settings: str, parts: int) -> int: ...
-def bindings_StartReport(
-    number: int, settings: str, parts: int, x: int, rows: int
+def bindings_StartMerge(
+    number: int, request: Place, length: int, parts: Place, lengths: Place, count: int
 ) -> int: ...
-def bindings_ReportPage(number: int) -> str: ...
-def bindings_StartSuggest(
+def bindings_StartOnline(
     number: int,
-    settings: str,
-    x: int,
+    settings: Settings,
+    state: Place,
+    words: int,
+    x: Place,
     rows: int,
     columns: int,
-    weights: int,
-    precision: int,
+    weights: Place,
+    precision: Place,
+    parts: Place,
 ) -> int: ...
-def bindings_SuggestReport(number: int) -> str: ...
-def bindings_Version() -> str: ...
-def bindings_Wait(number: int, milliseconds: int, state: int) -> int: ...
-def bindings_CheckProblem(settings: str, addresses: int) -> str: ...
-def bindings_ManifoldDim(manifold: str) -> int: ...
-def bindings_ManifoldMap(
-    manifold: str, operation: str, dst: int, a: int, b: int, c: int, d: int
-) -> int: ...
-def bindings_ManifoldMeasure(
-    manifold: str, operation: str, a: int, b: int, c: int
-) -> float: ...
-def bindings_ManifoldRandom(manifold: str, seed: int, dst: int) -> int: ...
-def bindings_Minimize(settings: str, addresses: int) -> str: ...
-def bindings_MinimizeConstrained(
-    settings: str, addresses: int, constraints: int
-) -> str: ...
-def bindings_MinimizeDiagonal(settings: str, a: int, d: int, iterate: int) -> str: ...
-def bindings_UsePython(addresses: str) -> int: ...
-def bindings_Hashes(x: int, rows: int, columns: int, out: int) -> int: ...
-def bindings_PartitionReport(number: int) -> str: ...
 def bindings_StartPartition(
     number: int,
-    settings: str,
-    x: int,
+    settings: Settings,
+    x: Place,
     rows: int,
     columns: int,
     total: int,
-    precision: int,
+    precision: Place,
 ) -> int: ...
+def bindings_StartPower(
+    number: int, residuals: Place, count: int, parts: Place
+) -> int: ...
+def bindings_StartReport(
+    number: int, settings: Settings, parts: Place, x: Place, rows: int
+) -> int: ...
+def bindings_StartResponse(
+    number: int, settings: Settings, parts: Place, rows: int, columns: int
+) -> int: ...
+def bindings_StartResponses(
+    number: int,
+    settings: Settings,
+    parts: Place,
+    response: Place,
+    length: int,
+    x: Place,
+    rows: int,
+    weights: Place,
+    out: Place,
+) -> int: ...
+def bindings_StartSave(
+    number: int, path: str, settings: Settings, parts: Place
+) -> int: ...
+def bindings_StartSolverCheck(number: int, name: str) -> int: ...
+def bindings_StartStream(
+    number: int, settings: Settings, rows: int, columns: int, precision: Place
+) -> int: ...
+def bindings_StartSuggest(
+    number: int,
+    settings: Settings,
+    x: Place,
+    rows: int,
+    columns: int,
+    weights: Place,
+    precision: Place,
+) -> int: ...
+def bindings_StartSum(
+    number: int,
+    settings: Settings,
+    request: Place,
+    length: int,
+    chunks: Place,
+    count: int,
+    columns: int,
+    precision: Place,
+) -> int: ...
+def bindings_StreamDelta(number: int) -> float: ...
+def bindings_SuggestReport(number: int) -> str: ...
+def bindings_UsePython(addresses: str) -> int: ...
+def bindings_Version() -> str: ...
+def bindings_Wait(number: int, milliseconds: int, state: Place) -> int: ...

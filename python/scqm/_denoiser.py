@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, losses
 from ._geometry import DenoiseGeometry, divide
 from ._library import _core
-from ._native import Array, Job, Kept, address, call
+from ._native import Array, Job, Kept, call
 from ._progress import PartProgress
 from ._rows import check_components, check_rows, check_weights, like
 from ._validation import (
@@ -747,16 +747,16 @@ class _Fitted:
         weights = None if self.weights is None else _native.contiguous(self.weights)
         with (
             PartProgress("fit", verbose) as progress,
-            Job(X, weights, matrix, answer=self._answer) as job,
+            Job(answer=self._answer) as job,
         ):
             job.start(
                 _core.bindings_StartDenoiser,
-                json.dumps(self.settings | {"loss": choice}),
-                address(X),
+                self.settings | {"loss": choice},
+                X,
                 len(X),
                 X.shape[1],
-                address(weights),
-                address(matrix),
+                weights,
+                matrix,
             ).wait(progress=progress)
             report: dict[str, Any] = json.loads(
                 call(_core.bindings_DenoiserReport, job.number)
@@ -768,15 +768,15 @@ class _Fitted:
         """Cut space into cells for so many rows, of which these are a sample."""
         matrix = None if self.loss is None else self.loss._matrix()
         choice = None if self.loss is None else self.loss._choice()
-        with Job(self.X, matrix, answer=self._answer) as job:
+        with Job(answer=self._answer) as job:
             job.start(
                 _core.bindings_StartPartition,
-                json.dumps(self.settings | {"loss": choice}),
-                address(self.X),
+                self.settings | {"loss": choice},
+                self.X,
                 len(self.X),
                 self.X.shape[1],
                 total,
-                address(matrix),
+                matrix,
             ).wait()
             made: dict[str, Any] = json.loads(
                 call(_core.bindings_PartitionReport, job.number)
@@ -790,17 +790,17 @@ class _Fitted:
         out, about = np.empty(X.shape), np.empty((len(X), 6))
         with (
             PartProgress("denoise", verbose) as progress,
-            Job(X, out, about, kept, answer=self._answer) as job,
+            Job(kept, answer=self._answer) as job,
         ):
             job.start(
                 _core.bindings_StartDenoise,
                 kept.number,
-                json.dumps(options),
-                address(X),
+                options,
+                X,
                 len(X),
                 X.shape[1],
-                address(out),
-                address(about),
+                out,
+                about,
             ).wait(progress=progress)
             cost = json.loads(call(_core.bindings_DenoiseReport, job.number))
         return out, DenoiseReport(
@@ -828,18 +828,18 @@ class _Fitted:
         out, about = np.empty(X.shape), np.empty((len(X), D + d + 3))
         with (
             PartProgress("denoise", verbose) as progress,
-            Job(X, like, out, about, kept, answer=self._answer) as job,
+            Job(kept, answer=self._answer) as job,
         ):
             job.start(
                 _core.bindings_StartGeometry,
                 kept.number,
-                json.dumps(options | {"viewpoint": place}),
-                address(X),
+                options | {"viewpoint": place},
+                X,
                 len(X),
                 D,
-                address(like),
-                address(out),
-                address(about),
+                like,
+                out,
+                about,
             ).wait(progress=progress)
         return out, divide(about, D, d)
 

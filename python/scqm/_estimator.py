@@ -7,7 +7,6 @@ the form that a fit has there, and :mod:`scqm._model_file` that of a file.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import warnings
@@ -29,7 +28,7 @@ from . import _influence, _model_file, _native, losses, solvers
 from ._influence import Influence, ProjectionReport
 from ._library import _core
 from ._model import Model, fetch
-from ._native import Array, Job, address, call
+from ._native import Array, Job, call
 from ._options import check_parameter, documented
 from ._parameters import RIDGE, RULES, FitParameters
 from ._progress import Progress
@@ -416,24 +415,24 @@ class SCQM(
             settings["prior_n"] = before.report["n"]
             settings["prior_penalty"] = before.report["penalty"]
         matrix = loss._matrix()
-        with Job(rows, weights, matrix, state, parts, *keep) as job:
+        with Job(*keep) as job:
             job.start(
                 _core.bindings_StartOnline,
-                json.dumps(settings),
-                address(state),
+                settings,
+                state,
                 0 if state is None else len(state),
-                address(rows),
+                rows,
                 len(rows),
                 rows.shape[1],
-                address(weights),
-                address(matrix),
-                address(parts),
+                weights,
+                matrix,
+                parts,
             ).wait()
             report, arrays = fetch(job)
             learned = np.empty(
                 call(_core.bindings_OnlineState, job.number, 0), np.uint64
             )
-            call(_core.bindings_OnlineState, job.number, address(learned))
+            call(_core.bindings_OnlineState, job.number, learned)
         self._take(report, arrays, loss)
         self._learned = learned
         return self
@@ -853,16 +852,16 @@ class SCQM(
                 answer(loss, job, state)
 
         progress = Progress(self.max_iter) if self.verbose else None
-        with Job(X, weights, matrix, answer=reply) as job:
+        with Job(answer=reply) as job:
             try:
                 job.start(
                     _core.bindings_StartFit,
-                    json.dumps(settings),
-                    address(X),
+                    settings,
+                    X,
                     len(X),
                     X.shape[1],
-                    address(weights),
-                    address(matrix),
+                    weights,
+                    matrix,
                 ).wait(progress=progress)
             finally:
                 if progress is not None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ._display import SHOWN, table, to_frame
 from ._library import _core
 from ._model import Model
-from ._native import Array, address, call
+from ._native import Array, call
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -198,15 +198,7 @@ def compute(
     if by_blocks:
         start = _core.bindings_StartBlockInfluence
     with model.job(rows, weights, out, parts, *keep) as job:
-        job.start(
-            start,
-            json.dumps(settings),
-            address(parts),
-            address(rows),
-            len(rows),
-            address(weights),
-            address(out),
-        ).wait()
+        job.start(start, settings, parts, rows, len(rows), weights, out).wait()
         report = json.loads(call(_core.bindings_InfluenceReport, job.number))
     return Influence(*out.T.copy(), **report)
 

@@ -338,17 +338,10 @@ def _run(
     d, matrix = settings["parameters"]["n_components"], loss._matrix()
     with (
         progress as show,
-        Job(rows, lengths, weights, matrix, answer=partial(answer, loss)) as job,
+        Job(answer=partial(answer, loss)) as job,
     ):
         job.start(
-            _core.bindings_StartFitMany,
-            json.dumps(settings),
-            address(rows),
-            address(lengths),
-            B,
-            D,
-            address(weights),
-            address(matrix),
+            _core.bindings_StartFitMany, settings, rows, lengths, B, D, weights, matrix
         ).wait(progress=show)
         reports = json.loads(call(_core.bindings_FitManyReport, job.number))
         arrays = {

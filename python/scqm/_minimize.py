@@ -322,7 +322,7 @@ def minimize(
     functions = derivatives(cost, gradient, hessian)
     shown = Functions(domain, functions, callback, settings["solver"])
     shown.begin(x0)
-    function = _core.bindings_Minimize
+    function: Callable[[str, int], str] = _core.bindings_Minimize
     limits = None
     if bounds is not None or not isinstance(constraints, Sequence) or constraints:
         start = shown.iterate.read()

@@ -111,13 +111,7 @@ class Model:
         settings |= more or {}
         with self.job(X, out, parts, *keep) as job:
             job.start(
-                _core.bindings_StartMap,
-                act,
-                json.dumps(settings),
-                address(parts),
-                address(X),
-                len(X),
-                address(out),
+                _core.bindings_StartMap, act, settings, parts, X, len(X), out
             ).wait()
 
 

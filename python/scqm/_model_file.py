@@ -6,7 +6,6 @@ a file means. The estimator that a file becomes is made by :func:`scqm.load`.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 
 from ._library import _core
 from ._model import Model, fetch
-from ._native import Array, Job, address, call
+from ._native import Array, Job, call
 from .exceptions import InputError
 from .losses import Loss, LossLike, Plugin
 from .losses._plugin import checksum
@@ -36,10 +35,7 @@ def write(model: Model, path: str | os.PathLike[str]) -> None:
     parts, keep = model.parts(with_tau=True)
     with model.job(parts, *keep) as job:
         job.start(
-            _core.bindings_StartSave,
-            os.fspath(path),
-            json.dumps(model.settings_of_fit()),
-            address(parts),
+            _core.bindings_StartSave, os.fspath(path), model.settings_of_fit(), parts
         ).wait()
 
 
@@ -51,7 +47,7 @@ def read(
         job.start(_core.bindings_StartLoad, os.fspath(path)).wait()
         report, arrays = fetch(job)
         matrix = np.empty((report["D"], report["D"]))
-        found = call(_core.bindings_LoadedPrecision, job.number, address(matrix))
+        found = call(_core.bindings_LoadedPrecision, job.number, matrix)
     program = report["loss"].get("plugin")
     if plugin_sha256 is not None:
         plugin_sha256 = checksum("plugin_sha256", plugin_sha256)

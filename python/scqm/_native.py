@@ -75,7 +75,10 @@ if _GUARD.is_file():
 
 
 def call(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Call an exported function, and turn its error into an exception."""
+    """Call an exported function, and turn its error into an exception.
+
+    Arrays go as the address of their numbers, None as 0, and a dict as JSON.
+    """
     if os.getpid() != _process:
         raise ForkError(
             "this process was forked after scqm was imported, which the library "
@@ -83,9 +86,16 @@ def call(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
             "import scqm in the child only"
         )
     try:
-        return function(*args, **kwargs)
+        return function(*map(_plain, args), **kwargs)  # type: ignore[arg-type]
     except RuntimeError as error:
         raise exception(str(error)) from None
+
+
+def _plain(value: object) -> object:
+    """Return an argument as the library takes it."""
+    if value is None or isinstance(value, np.ndarray):
+        return address(value)
+    return json.dumps(value) if isinstance(value, dict) else value
 
 
 def exception(text: str) -> ScqmError:
@@ -145,8 +155,8 @@ class Job:
 
     Parameters
     ----------
-    *keep : ndarray or None
-        The arrays that the job reads and writes.
+    *keep : object
+        What must live as long as the job, beside the arrays that it is started with.
     answer : callable, optional
         Answers a question of the job, given the job and its state.
     """
@@ -166,8 +176,9 @@ class Job:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> Job:
-        """Call a Start function with the number of the job."""
+        """Call a Start function with the number of the job, and keep its arrays."""
         _jobs.add(self)
+        self.keep += args
         call(function, self.number, *args, **kwargs)
         return self
 

@@ -7,7 +7,6 @@ data and a script, so that it can be sent and opened anywhere, without a network
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +18,7 @@ from . import _native
 from ._atomic import replacing
 from ._estimator import SCQM
 from ._library import _core
-from ._native import Array, address, call
+from ._native import Array, call
 from ._pipeline import last_step
 from ._validation import check_integer
 from ._version import __version__
@@ -112,13 +111,7 @@ def report(
         }
     }
     with fitted.job(rows, parts, *keep) as job:
-        job.start(
-            _core.bindings_StartReport,
-            json.dumps(settings),
-            address(parts),
-            address(rows),
-            len(rows),
-        ).wait()
+        job.start(_core.bindings_StartReport, settings, parts, rows, len(rows)).wait()
         page = call(_core.bindings_ReportPage, job.number)
     with replacing(Path(path)) as file:
         file.write_text(page, encoding="utf-8")

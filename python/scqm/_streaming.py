@@ -6,7 +6,6 @@ on and takes the answers back. The rows never come here.
 
 from __future__ import annotations
 
-import json
 import operator
 import os
 import time
@@ -20,7 +19,7 @@ from . import _native
 from ._estimator import SCQM
 from ._library import _core
 from ._model import fetch
-from ._native import Array, Job, address, call
+from ._native import Array, Job, call
 from ._options import documented
 from ._parameters import FitOptions
 from ._progress import Progress
@@ -211,12 +210,9 @@ class Driver:
         settings = self.settings | more | {"loss": loss._choice()}
         matrix = loss._matrix()
         with self.job(loss, matrix) as job:
-            job.start(
-                _core.bindings_StartStream,
-                json.dumps(settings),
-                *self.shape,
-                address(matrix),
-            ).wait(progress=self.progress)
+            job.start(_core.bindings_StartStream, settings, *self.shape, matrix).wait(
+                progress=self.progress
+            )
             return result(job)
 
     def job(self, loss: Loss, *keep: npt.NDArray[Any] | None) -> Job:
@@ -234,7 +230,7 @@ class Driver:
         """Answer a question about all rows."""
         self.reads += 1
         request = np.empty(length, np.uint8)
-        call(_core.bindings_FetchRequest, job.number, address(request))
+        call(_core.bindings_FetchRequest, job.number, request)
         threads = self.settings["parameters"]["n_threads"] or 0
         for part in self.ask(BlockSums(request.tobytes(), loss, threads)):
             if not isinstance(part, bytes):
@@ -243,7 +239,7 @@ class Driver:
                     "its function returns"
                 )
             sums = np.frombuffer(part, np.uint8)
-            more = call(_core.bindings_AnswerPart, job.number, address(sums), len(sums))
+            more = call(_core.bindings_AnswerPart, job.number, sums, len(sums))
             if not more:  # the time limit
                 break
         call(_core.bindings_AnswerSum, job.number)

@@ -6,7 +6,6 @@ them into bytes, which merge to the same bits in any grouping: see docs/adr/0005
 
 from __future__ import annotations
 
-import json
 import pickle
 import socket
 from collections.abc import Iterable, Iterator
@@ -178,13 +177,13 @@ class BlockSums:
         places = np.array([address(a) for a in arrays], dtype=np.uint64)
         lengths = np.array([len(a) for a in arrays], dtype=np.uint64)
         request = _bytes_of(self._request)
-        with Job(request, places, lengths, *arrays) as job:
+        with Job(*arrays) as job:
             job.start(
                 _core.bindings_StartMerge,
-                address(request),
+                request,
                 len(request),
-                address(places),
-                address(lengths),
+                places,
+                lengths,
                 len(arrays),
             ).wait()
             return result_bytes(job)
@@ -199,16 +198,16 @@ class BlockSums:
         def reply(job: Job, state: Array) -> None:
             answer(loss, job, state)
 
-        with Job(table, request, matrix, chunks, answer=reply) as job:
+        with Job(chunks, answer=reply) as job:
             job.start(
                 _core.bindings_StartSum,
-                json.dumps(settings),
-                address(request),
+                settings,
+                request,
                 len(request),
-                address(table),
+                table,
                 len(table),
                 chunks[0].rows.shape[1],
-                address(matrix),
+                matrix,
             ).wait()
             return _parts(chunks, result_bytes(job))
 
@@ -310,5 +309,5 @@ def _bytes_of(part: bytes) -> npt.NDArray[np.uint8]:
 def result_bytes(job: Job) -> bytes:
     """Return the bytes that a job has made."""
     made = np.empty(call(_core.bindings_ResultBytes, job.number, 0), np.uint8)
-    call(_core.bindings_ResultBytes, job.number, address(made))
+    call(_core.bindings_ResultBytes, job.number, made)
     return made.tobytes()

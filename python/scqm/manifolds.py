@@ -380,7 +380,7 @@ class _BuiltIn(Manifold[X]):
     def random_point(self, random_state: int | np.random.Generator | None = None) -> X:
         seed = int(np.random.default_rng(random_state).integers(2**63))
         flat = np.empty(self._size)
-        call(_core.bindings_ManifoldRandom, self._text, seed, address(flat))
+        call(_core.bindings_ManifoldRandom, self._text, seed, flat)
         return self._point(flat)
 
     def projection(self, x: PointLike, v: PointLike) -> X:
@@ -437,7 +437,7 @@ class _BuiltIn(Manifold[X]):
         dst = np.empty(self._size)
         places = [address(x) for x in flat] + [0] * (4 - len(flat))
         call(
-            _core.bindings_ManifoldMap, self._text, operation, address(dst), *places
+            _core.bindings_ManifoldMap, self._text, operation, dst, *places
         )  # fmt: skip
         return self._point(dst)
 
@@ -1018,7 +1018,7 @@ def check(
         _core.bindings_CheckManifold,
         json.dumps(own.describe("x")),
         check_integer("random_state", random_state, 0),
-        address(point),
+        point,
     )
     if raised:
         raise raised[0]

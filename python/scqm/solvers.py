@@ -175,8 +175,7 @@ class Problem:
         cost = self._evaluate(at, gradient)
         call(
             _core.bindings_ProblemGradient, self._job.number,
-            address(result), address(at), address(gradient),
-        )  # fmt: skip
+            result, at, gradient)  # fmt: skip
         return cost, self.unpack(result)
 
     def project(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> Point:
@@ -184,8 +183,7 @@ class Problem:
         at, vector, result = self.pack(x), self.pack(v), np.empty(self._size)
         call(
             _core.bindings_ProblemProject, self._job.number,
-            address(result), address(at), address(vector),
-        )  # fmt: skip
+            result, at, vector)  # fmt: skip
         return self.unpack(result)
 
     def retract(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> Point:
@@ -193,8 +191,7 @@ class Problem:
         at, vector, result = self.pack(x), self.pack(v), np.empty(self._size)
         call(
             _core.bindings_ProblemRetract, self._job.number,
-            address(result), address(at), address(vector),
-        )  # fmt: skip
+            result, at, vector)  # fmt: skip
         return self.unpack(result)
 
     def transport(
@@ -207,8 +204,7 @@ class Problem:
         start, end, vector = self.pack(x), self.pack(y), self.pack(v)
         call(
             _core.bindings_ProblemTransport, self._job.number,
-            address(vector), address(start), address(end),
-        )  # fmt: skip
+            vector, start, end)  # fmt: skip
         return self.unpack(vector)
 
     def inner(
@@ -221,8 +217,7 @@ class Problem:
         at, left, right = self.pack(x), self.pack(u), self.pack(v)
         return call(
             _core.bindings_ProblemInner, self._job.number,
-            address(at), address(left), address(right),
-        )  # fmt: skip
+            at, left, right)  # fmt: skip
 
     def norm(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> float:
         """Return the length of the tangent vector v at x."""
@@ -260,7 +255,7 @@ class Problem:
 
     def _start(self) -> Point:
         packed = np.empty(self._size)
-        call(_core.bindings_ProblemStart, self._job.number, address(packed))
+        call(_core.bindings_ProblemStart, self._job.number, packed)
         return self.unpack(packed)
 
     def _evaluate(self, at: Array, gradient: Array | None) -> float:
@@ -367,7 +362,7 @@ def answer(
         packed, more = next(job.iterations, (None, 0))
     except (BudgetError, NonFiniteError):  # which the library knows
         packed, more = None, 0
-    call(_core.bindings_AnswerPoint, job.number, address(packed), more)
+    call(_core.bindings_AnswerPoint, job.number, packed, more)
 
 
 def _iterations(solver: Solver, problem: Problem) -> Iterator[tuple[Array | None, int]]:

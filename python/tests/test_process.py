@@ -190,7 +190,7 @@ def test_a_fault_of_the_library_is_an_exception() -> None:
 from scqm import _core
 for x in (8, 2**47 - 8):
     try:
-        _core.bindings_StartFit(x, '{"d":1,"solver":"auto","loss":{"name":"l2"}}', x, 3, 3, 0, 0)
+        _core.bindings_StartFit(x, '{"parameters":{"n_components":1},"solver":"auto","loss":{"name":"l2"}}', x, 3, 3, 0, 0)
         while _core.bindings_Wait(x, 50, 0) != 1:
             pass
     except RuntimeError as error:

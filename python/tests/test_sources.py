@@ -99,7 +99,7 @@ def test_stub_lists_what_the_library_exports() -> None:
 
 def go_functions() -> dict[str, tuple[list[tuple[str, str]], str]]:
     """Return arguments and result of what package bindings exports, as Python has them."""
-    kinds = {"int64": "int", "uint64": "int", "int": "int", "string": "str"}
+    kinds = {"int64": "int", "uint64": "Place", "int": "int", "string": "str"}
     kinds |= {"float64": "float", "bool": "bool"}
     found = {}
     for path in (ROOT / "bindings").glob("*.go"):
@@ -115,7 +115,8 @@ def go_functions() -> dict[str, tuple[list[tuple[str, str]], str]]:
                 argument, _, kind = part.partition(" ")
                 waiting.append(argument)
                 if kind:
-                    parts += [(w, kinds.get(kind, kind)) for w in waiting]
+                    own = {"settings": "Settings"}
+                    parts += [(w, own.get(w, kinds.get(kind, kind))) for w in waiting]
                     waiting = []
             found[f"bindings_{name}"] = parts, kinds.get(result, result)
     return found

@@ -25,7 +25,7 @@ from .. import losses
 from .._denoiser import LOSS, NEIGHBORS, DenoiseReport, _Fitted
 from .._denoiser import ManifoldDenoiser as InMemory
 from .._library import _core
-from .._native import Array, address, call, contiguous
+from .._native import Array, call, contiguous
 from .._rows import check_components
 from ..exceptions import InputError
 from ._client import (
@@ -424,7 +424,7 @@ def _smallest(piece: Piece) -> tuple[int, npt.NDArray[np.uint64], Array]:
     hashes = np.empty(len(rows), np.uint64)
     if len(rows):
         n, D = rows.shape
-        call(_core.bindings_Hashes, address(rows), n, D, address(hashes))
+        call(_core.bindings_Hashes, rows, n, D, hashes)
     hashes, first = np.unique(hashes, return_index=True)
     return len(rows), hashes[:SAMPLE], rows[first[:SAMPLE]]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _native
 from .._library import _core
-from .._native import Array, Job, address, call, contiguous
+from .._native import Array, Job, call, contiguous
 from ..exceptions import LossError
 from ._loss import Loss
 
@@ -23,7 +23,7 @@ def answer(loss: Loss, job: Job, state: Array) -> None:
     question = int(state[_native.QUESTION])
     R = np.empty((rows, columns))
     V = np.empty((rows, columns)) if question == _native.QUESTION_HESSIAN else None
-    call(_core.bindings_FetchRows, job.number, address(R), address(V))
+    call(_core.bindings_FetchRows, job.number, R, V)
     values = gradients = None
     if question == _native.QUESTION_LOSS:
         values, gradients = _evaluate(loss, R, rows, columns)
@@ -32,7 +32,7 @@ def answer(loss: Loss, job: Job, state: Array) -> None:
     else:
         product = loss.hessian_product(R, V)  # type: ignore[attr-defined]
         gradients = _rows(loss, "hessian_product", product, (rows, columns))
-    call(_core.bindings_AnswerRows, job.number, address(values), address(gradients))
+    call(_core.bindings_AnswerRows, job.number, values, gradients)
 
 
 def _evaluate(loss: Loss, R: Array, rows: int, columns: int) -> tuple[Array, Array]:

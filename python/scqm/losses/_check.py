@@ -6,12 +6,11 @@ trial runs in Go, and asks back for a loss written in Python.
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 from .._laws import CheckReport, read
 from .._library import _core
-from .._native import Job, address, call
+from .._native import Job, call
 from ._answer import answer
 from ._loss import LossLike
 from ._resolve import resolve
@@ -72,10 +71,8 @@ def check(
         "seed": random_state,
     }
     matrix = resolved._matrix()
-    with Job(matrix, answer=partial(answer, resolved)) as job:
-        job.start(
-            _core.bindings_StartLossCheck, json.dumps(settings), address(matrix)
-        ).wait()
+    with Job(answer=partial(answer, resolved)) as job:
+        job.start(_core.bindings_StartLossCheck, settings, matrix).wait()
         return read(
             f"loss {resolved.name}", call(_core.bindings_CheckReport, job.number)
         )

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._library import _core
-from .._native import Array, Job, address, contiguous
+from .._native import Array, Job, contiguous
 from ..exceptions import InputError
 from ._loss import Loss
 
@@ -55,16 +55,16 @@ class NativeLoss(Loss):
             )
         values, gradients = np.empty(len(rows)), np.empty(rows.shape)
         matrix = self._matrix()
-        with Job(rows, values, gradients, matrix) as job:
+        with Job() as job:
             job.start(
                 _core.bindings_StartLoss,
                 json.dumps(self._choice()),
-                address(matrix),
-                address(rows),
+                matrix,
+                rows,
                 len(rows),
                 rows.shape[1],
-                address(values),
-                address(gradients),
+                values,
+                gradients,
             ).wait()
         return values, gradients
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._library import _core
-from .._native import Array, Job, address, call, contiguous
+from .._native import Array, Job, call, contiguous
 from .._validation import check_integer
 from ..exceptions import InputError
 from ._loss import Loss
@@ -80,8 +80,8 @@ def estimate_power(
     h = None
     if parts is not None:
         h = _shares(parts, np.shape(residuals)).ravel()
-    with Job(e, h) as job:
-        job.start(_core.bindings_StartPower, address(e), len(e), address(h)).wait()
+    with Job() as job:
+        job.start(_core.bindings_StartPower, e, len(e), h).wait()
         report = json.loads(call(_core.bindings_NoiseReport, job.number))
     error = float("inf") if report["p_error"] is None else report["p_error"]
     return Power(report["p"], error, report["scale"])
@@ -150,15 +150,8 @@ def choose(
         if parts is None
         else _shares(parts, e.shape)
     )
-    with Job(e, h) as job:
-        job.start(
-            _core.bindings_StartChoice,
-            address(e),
-            len(e),
-            e.shape[1],
-            d,
-            address(h),
-        ).wait()
+    with Job() as job:
+        job.start(_core.bindings_StartChoice, e, len(e), e.shape[1], d, h).wait()
         report = json.loads(call(_core.bindings_NoiseReport, job.number))
     loss = from_report(report["loss"], None) or L2()
     return Choice(loss, report["decided"], report["reason"])
