@@ -103,3 +103,17 @@ func (l redescending) Params() map[string]float64 { return map[string]float64{"d
 func (l redescending) Rescale(unit float64) (framework.Loss, float64) {
 	return newRedescending(l.name, deltaIn(unit, l.delta)), unit * unit
 }
+
+// breakdown is the width at which half of the rows can be outliers, as a part of that which [DefaultDelta] chooses:
+// 1.547 / 4.685 of tukey.
+const breakdown = 1.547 / 4.685
+
+// Core returns the loss at the width at which half of the rows can be outliers, where l is one of [Tukey],
+// [Cauchy], [Welsch] and [GemanMcClure] at the width of [DefaultDelta].
+func Core(l framework.Loss) (core framework.Loss, ok bool) {
+	r, ok := l.(redescending)
+	if !ok {
+		return nil, false
+	}
+	return newRedescending(r.name, breakdown*r.delta), true
+}

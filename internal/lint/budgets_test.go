@@ -13,15 +13,15 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 23907},
+	{"models/scqm", 23950},
 	{"models/denoise", 14650},
 	{"models/selection", 1039},
 	{"models/rows", 2210},
 	{"models/residuals", 2687},
 	{"models/mean", 1271},
 	{"solvers", 6271},
-	{"framework", 10036},
-	{"losses", 3154},
+	{"framework", 9963},
+	{"losses", 3168},
 	{"manifolds", 4921},
 	{"internal/dense", 8169},
 	{"internal/dataset", 5881},
@@ -29,9 +29,9 @@ var budgets = []struct {
 	{"cmd", 5593},
 	{"bindings", 6006},
 	{"plugins", 5531},
-	{"python/scqm", 15154},
+	{"python/scqm", 15155},
 	{"python/benchmarks", 3286},
-	{".", 132819},
+	{".", 132804},
 }
 
 const (

@@ -3,6 +3,8 @@ package scqm
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
@@ -17,7 +19,7 @@ const huberEntries = "huber_entries"
 
 // DefaultDelta chooses delta of the loss of a name for [Learn] with these settings, whose Loss is ignored. Of
 // losses that redescend (see [losses.Tukey]) it is that of [losses.DefaultDelta] from the residuals of the fit by
-// l2, if rows are not fitted by sums over blocks. Else it is that of [DefaultDeltaFrom] where they are, so that
+// their core ([losses.Core]), if rows are not fitted by sums over blocks. Else it is that of [DefaultDeltaFrom] where they are, so that
 // rows make the same model in memory and in a file, and where rows have weights or repeat, so that one of weight 2
 // counts as two, and otherwise that of [losses.DefaultDelta] from [ResidualNorms].
 func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, error) {
@@ -26,7 +28,7 @@ func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, 
 		return 0, err
 	}
 	if redescends(c.Loss, 1, huge) && !sumsBlocks(c.Solver) {
-		return deltaByL2(ctx, x, c, name)
+		return deltaByCore(ctx, x, c, name)
 	}
 	entries := name == huberEntries
 	if !x.Missing && x.N*x.D > 0 && (sumsBlocks(c.Solver) || c.streams(x) || x.Weights != nil || rows.Repeats(x)) {
@@ -40,13 +42,28 @@ func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, 
 	return losses.DefaultDelta(name, norms), nil
 }
 
-// deltaByL2 chooses delta from the residuals of the fit by l2.
-func deltaByL2(ctx context.Context, x Data, c Config, name string) (float64, error) {
+// deltaByCore chooses delta from the residuals of the fit by the core of the loss (see [losses.Core]), whose
+// own delta is chosen from those of the fit by l2, which outliers increase.
+func deltaByCore(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	if c.IgnoreMissing {
 		_, err := losses.ByEntry(c.Loss)
 		return 0, fmt.Errorf("scqm: %w: %w", err, ErrInput)
 	}
 	c.Loss, c.Options.Observers, c.Options.Checkpoint = losses.L2(), nil, nil
+	delta, err := deltaOfFit(ctx, x, c, name)
+	if err != nil {
+		return 0, err
+	}
+	wide, err := losses.ByName(name, losses.Params{Delta: &delta})
+	if err != nil {
+		return 0, err
+	}
+	c.Loss, _ = losses.Core(wide)
+	return deltaOfFit(ctx, x, c, name)
+}
+
+// deltaOfFit chooses delta from the residuals of the fit with these settings, those of outliers left out.
+func deltaOfFit(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	fit, err := Learn(ctx, x, c)
 	if err != nil {
 		return 0, err
@@ -65,8 +82,14 @@ func deltaByL2(ctx context.Context, x Data, c Config, name string) (float64, err
 		return losses.DefaultDelta(name, nil), nil
 	}
 	stat.SortWeighted(norms, weights)
-	return losses.DefaultDelta(name, []float64{stat.Quantile(0.5, stat.Empirical, norms, weights)}), nil
+	middle := stat.Quantile(0.5, stat.Empirical, norms, weights)
+	n, _ := slices.BinarySearch(norms, math.Nextafter(outlying*middle, math.Inf(1)))
+	return losses.DefaultDelta(name, []float64{stat.Quantile(0.5, stat.Empirical, norms[:n], weights[:n])}), nil
 }
+
+// outlying is the size of residuals, in medians, from which on they are left out of scales: 2.5 standard deviations
+// of Gaussian noise (P. J. Rousseeuw, Least median of squares regression, J. Am. Stat. Assoc. 79 (1984)).
+const outlying = 2.5 * 1.4826
 
 // DefaultDeltaFrom chooses delta of the loss of a name for
 // [LearnFrom] with these settings: as [losses.DefaultDelta] does from

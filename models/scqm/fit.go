@@ -135,7 +135,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if err := p.settlePrior(ctx, starts, solver, limits); err != nil {
 		return nil, fitError(p.attribute(err, starts, nil), true)
 	}
-	if err := r.startByL2(ctx, starts, p.published); err != nil {
+	if err := r.startRobustly(ctx, starts, p.published); err != nil {
 		return nil, err
 	}
 	run, note, failure := p.minimizeAll(ctx, starts, solver, limits)
@@ -154,23 +154,42 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	return fit, fitError(failure, false)
 }
 
-// startByL2 makes the fit by l2 the first start, where the loss redescends.
-func (r *request) startByL2(ctx context.Context, s *starts, published bool) error {
+// startRobustly makes the first start of a loss that redescends a robust one.
+func (r *request) startRobustly(ctx context.Context, s *starts, published bool) error {
 	if published || r.data.Missing || !redescends(r.config.Loss, r.data.D, rows.MaxNorm(r.data.X)) {
 		return nil
 	}
-	c := *r.config
-	c.Loss, c.Solver, c.Options.Observers, c.Options.Checkpoint = losses.L2(), nil, nil, nil
-	by := *r
-	by.loss, by.config, by.notes = c.Loss, &c, slices.Clip(r.notes)
-	fit, err := by.fit(ctx)
-	if fit == nil {
-		return err
+	var err error
+	if s.settled = r.start; r.start == nil {
+		s.settled, err = r.robustStart(ctx)
 	}
-	if s.settled = fit.Run.Point; s.enough > 0 {
+	if s.enough > 0 {
 		s.count = 1
 	}
-	return nil
+	return err
+}
+
+// robustStart is the fit by l2 or, where the loss has a core (see [losses.Core]), the fit by that from there.
+//
+// Source: V. J. Yohai, High breakdown-point and high efficiency robust estimates for regression, Ann. Statist. 15
+// (1987).
+func (r *request) robustStart(ctx context.Context) (framework.Point, error) {
+	list := []framework.Loss{losses.L2()}
+	if core, ok := losses.Core(r.config.Loss); ok {
+		list = append(list, core)
+	}
+	c, by := *r.config, *r
+	c.Solver, c.Options.Observers, c.Options.Checkpoint = nil, nil, nil
+	by.config, by.notes = &c, slices.Clip(r.notes)
+	for _, c.Loss = range list {
+		by.loss = c.Loss
+		fit, err := by.fit(ctx)
+		if fit == nil {
+			return nil, err
+		}
+		by.start = fit.Run.Point
+	}
+	return by.start, nil
 }
 
 // ResidualNorms returns the Euclidean norms of the residuals of the best flat

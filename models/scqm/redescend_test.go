@@ -3,6 +3,7 @@ package scqm
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,8 +44,8 @@ func offTruth(t *testing.T, m *Model, truth Data) float64 {
 	return sum / float64(truth.N)
 }
 
-// With a third of the rows near another sheet, losses that redescend find the one of most rows, if their width is
-// below the distance of the two; the default, from residuals that those rows widen, is about it.
+// With a third of the rows near another sheet, losses that redescend find the one of most rows, the better the
+// smaller their width.
 func TestRedescendingLossesLeaveASecondSheet(t *testing.T) {
 	x, truth := twoSheets(1, 500)
 	known := map[string]float64{}
@@ -52,13 +53,12 @@ func TestRedescendingLossesLeaveASecondSheet(t *testing.T) {
 		known[l.Name()] = offTruth(t, learn(t, x, Config{Latent: 2, Loss: l}).Model, truth)
 	}
 	for _, name := range []string{"tukey", "cauchy", "welsch", "geman_mcclure"} {
-		delta, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, name)
-		require.NoError(t, err)
-		l, err := losses.ByName(name, losses.Params{Delta: new(delta / 4)})
+		delta := 0.55 * losses.DefaultDelta(name, []float64{0.05 * 0.6745}) // the median of the noise
+		l, err := losses.ByName(name, losses.Params{Delta: &delta})
 		require.NoError(t, err)
 		fit := learn(t, x, Config{Latent: 2, Loss: l})
 		off := offTruth(t, fit.Model, truth)
-		t.Logf("%s, delta = %.3f: %.4f off; others %v", name, delta/4, off, known)
+		t.Logf("%s, delta = %.3f: %.4f off; others %v", name, delta, off, known)
 		assert.Equal(t, "converged", fit.Model.Meta.Status, name)
 		assert.Less(t, off, 0.7*known["l2"], name)
 		assert.Less(t, off, 0.4*known["huber"], name)
@@ -84,28 +84,63 @@ func TestRedescendingLossesLeaveASecondSheet(t *testing.T) {
 	}
 }
 
-// The width is that of the residuals of the fit by l2, with rows by their weights; in streams that of a flat sheet.
+// With the default width they are nearer to it than l2 on the average of tables.
+func TestDefaultWidthLeavesASecondSheet(t *testing.T) {
+	var mean float64
+	const tables = 6
+	for seed := range uint64(tables) {
+		x, truth := twoSheets(seed, 200)
+		delta, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, "tukey")
+		require.NoError(t, err)
+		l, err := losses.Tukey(delta)
+		require.NoError(t, err)
+		off := offTruth(t, learn(t, x, Config{Latent: 2, Loss: l}).Model, truth)
+		byL2 := offTruth(t, learn(t, x, Config{Latent: 2, Loss: losses.L2()}).Model, truth)
+		t.Logf("delta = %.3f: %.4f off, l2 %.4f", delta, off, byL2)
+		mean += math.Log(off/byL2) / tables
+	}
+	assert.Less(t, math.Exp(mean), 0.7)
+}
+
+// The width is that of the residuals of the fit by the core of the loss, without those of outliers, with rows by
+// their weights.
 func TestDefaultDeltaOfRedescendingLosses(t *testing.T) {
 	x, _ := twoSheets(2, 200)
-	fit := learn(t, x, Config{Latent: 2, Loss: losses.L2()})
-	near, err := fit.Model.Reconstruct(t.Context(), fit.Model.Tau, 1)
-	require.NoError(t, err)
-	var norms []float64
-	for i := range x.N {
-		norms = append(norms, floats.Distance(near[i*3:(i+1)*3], x.Row(i), 2))
+	c := Config{Latent: 2, Ridge: DefaultRidge, Options: framework.Options{Tolerance: 1e-9}}
+	width := func(l framework.Loss) float64 {
+		c.Loss = l
+		fit := learn(t, x, c)
+		near, err := fit.Model.Reconstruct(t.Context(), fit.Model.Tau, 1)
+		require.NoError(t, err)
+		var norms []float64
+		for i := range x.N {
+			norms = append(norms, floats.Distance(near[i*3:(i+1)*3], x.Row(i), 2))
+		}
+		all := losses.DefaultDelta("welsch", norms)
+		norms = slices.DeleteFunc(norms, func(v float64) bool { return v > 2.5*all/2.985 })
+		return losses.DefaultDelta("welsch", norms)
 	}
-	got, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, "welsch")
+	byL2 := width(losses.L2())
+	wide, err := losses.Welsch(byL2)
 	require.NoError(t, err)
-	assert.InEpsilon(t, losses.DefaultDelta("welsch", norms), got, 0.05)
+	core, ok := losses.Core(wide)
+	require.True(t, ok)
+	got, err := DefaultDelta(t.Context(), x, c, "welsch")
+	require.NoError(t, err)
+	assert.InEpsilon(t, width(core), got, 0.05)
+	assert.Less(t, got, byL2, "the rows of the other sheet widen residuals of the fit by l2")
 	x.Weights = make([]float64, x.N)
 	for i := range x.Weights {
 		x.Weights[i] = 3
 	}
-	heavy, err := DefaultDelta(t.Context(), x, Config{Latent: 2}, "welsch")
+	c.Ridge *= 3
+	heavy, err := DefaultDelta(t.Context(), x, c, "welsch")
 	require.NoError(t, err)
 	assert.InEpsilon(t, got, heavy, 1e-6)
 	_, err = DefaultDelta(t.Context(), x, Config{Latent: 2, IgnoreMissing: true}, "tukey")
 	assert.ErrorContains(t, err, "loss tukey is no sum over entries")
+	_, ok = losses.Core(losses.L2())
+	assert.False(t, ok)
 }
 
 // fair is u/(1+u) of u = |r|^2, which gives 1 for rows that are not finite.

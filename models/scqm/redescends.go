@@ -11,7 +11,7 @@ import (
 const slowGrowth = 1.9
 
 // redescends reports whether a loss of rows of length D grows less than a norm for rows as far apart as the
-// extent. It then has minima for the rows of every sheet that is there, and a fit starts at that by l2.
+// extent. It then has minima for the rows of every sheet that is there, and a fit needs a robust start.
 func redescends(l framework.Loss, D int, extent float64) bool {
 	r, values := make([]float64, 2*D), make([]float64, 2)
 	for k := range D {

@@ -14,9 +14,10 @@ type request struct {
 	loss      framework.Loss
 	config    *Config
 	model     *Model
-	columns   curvatures // of a fit
-	notes     []string   // on it
-	screening *screening // of its curvature; nil where that is not looked at
+	columns   curvatures      // of a fit
+	notes     []string        // on it
+	start     framework.Point // of a loss that redescends; nil for robustStart
+	screening *screening      // of its curvature; nil where that is not looked at
 	held      []*memory.Reservation
 }
 

@@ -44,7 +44,7 @@ class Tukey(WidthLoss):
 
     delta^2/6 (1 - (1 - \|r\|^2/delta^2)^3) where \|r\| <= delta, else delta^2/6:
     half of \|r\|^2 near 0. Rows weigh the less the farther out they are. It is not
-    convex; a fit starts at that by ``L2``.
+    convex; a fit starts at that by ``L2``, then at that with a third of delta.
     The width decides what counts as outlying: where rows near another sheet pull the
     fit, halve it.
 
@@ -52,8 +52,9 @@ class Tukey(WidthLoss):
     ----------
     delta : float, optional
         The norm from which on a row has no weight, above 0, in the unit of the data.
-        By default 4.685 times a robust scale of the residuals of the fit by ``L2``,
-        or of the best flat sheet where rows are streamed, computed in ``fit``.
+        By default 4.685 times a robust scale of the residuals of the fit with a third
+        of the delta of that by ``L2``, without outliers, or of the best flat sheet
+        where rows are streamed, computed in ``fit``.
     """
 
 
