@@ -160,7 +160,7 @@ func (f *Fitter) begin() error {
 		return err
 	}
 	if ridge := f.config.ridge(); ridge > 0 && p.Shape().S > 0 {
-		flat, err := p.FlatCost(x)
+		flat, err := p.Evaluate(nil, x) // without a penalty
 		if err != nil {
 			return err
 		}

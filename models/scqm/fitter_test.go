@@ -122,7 +122,8 @@ func TestFitterShapes(t *testing.T) {
 			out, err := f.Fit(&m, x)
 			require.NoError(t, err, "%s, %+v", name, shape)
 			assertDelivered(t, &m, x, out.Objective)
-			flat, err := f.problem.FlatCost(f.start)
+			f.problem.Lambda = 0
+			flat, err := f.problem.Evaluate(nil, f.start)
 			require.NoError(t, err)
 			assert.Less(t, out.Objective, 1.5*flat)
 		}

@@ -71,7 +71,7 @@ type worker struct {
 	column    []float64 // D: see diagonalTimesJacobian
 	w         []float64 // q
 	quadratic *quadraticInner
-	newton    *innerNewton
+	rows      *innerRows
 	dual      *primalDual   // see primalDual
 	features  outerProducts // of the features, for hh
 	pulls     outerProducts // of J'e, for a
@@ -86,7 +86,7 @@ func newWorker(a *Chart, n int) *worker {
 		batch: b, h: vec(b * a.Nf), e: vec(b * f.D), g: vec(b * f.D),
 		u: vec(b), value: vec(b), one: vec(b), two: vec(b), atRows: newRowLosses(b, f.D),
 		dh: vec(a.Nf * f.Latent), he: vec(f.D * f.Latent), t: vec(f.Latent), v: vec(a.P), w: vec(f.Q),
-		quadratic: newQuadraticInner(f, b), newton: newInnerNewton(f, b),
+		quadratic: newQuadraticInner(f, b), rows: newInnerRows(f, b),
 	}
 }
 
@@ -114,19 +114,12 @@ func (job *assembleShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 		}
 		to := min(from+w.batch, hi)
 		residuals := job.residuals
-		if a.isSurface3D() {
-			residuals = job.surfaceResiduals
-		}
 		if a.o.Data().Missing {
 			residuals = job.observedResiduals
 		}
 		residuals(a, w, from, to)
 		if err := a.lossDerivatives(w, to-from); err != nil {
 			return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
-		}
-		if a.isSurface3D() {
-			job.surface(a, w, s, from, to)
-			continue
 		}
 		for i := from; i < to; i++ {
 			job.addRow(a, w, s, i, i-from)
@@ -223,10 +216,6 @@ func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int)
 // couple writes B_i, the coupling of tau_i with the outer coordinates.
 func (job *assembleShard) couple(a *Hessian, w *worker, h, g []float64, i int) {
 	d, nd := a.F.Latent, job.dst.Inner()
-	if d == 2 {
-		job.couplePlane(a, w, h, g, i)
-		return
-	}
 	for p := range a.P {
 		b := job.dst.B[p*nd+i*d : p*nd+(i+1)*d]
 		clear(b)
@@ -239,27 +228,6 @@ func (job *assembleShard) couple(a *Hessian, w *worker, h, g []float64, i int) {
 		}
 	}
 }
-
-// couplePlane is couple for d = 2.
-func (job *assembleShard) couplePlane(a *Hessian, w *worker, h, g []float64, i int) {
-	n, at, from := job.dst.Inner(), 2*i, 0
-	for p := range a.P {
-		end := a.first[p+1]
-		var x, y float64
-		for _, t := range a.terms[from:end] {
-			hf, gr := t.Sign*h[t.Feature], t.Sign*g[t.Row]
-			he, dh := w.he[2*t.Row:2*t.Row+2], w.dh[2*t.Feature:2*t.Feature+2]
-			x += he[0]*hf + gr*dh[0]
-			y += he[1]*hf + gr*dh[1]
-		}
-		b := job.dst.B[at : at+2]
-		b[0], b[1] = x, y
-		at, from = at+n, end
-	}
-}
-
-// isSurface3D reports whether the kernels of surfaces apply.
-func (a *Hessian) isSurface3D() bool { return isSurface3D(a.F) && !a.o.Data().Missing && !a.distinct }
 
 // addBatch adds the outer products of a batch to the sums of rows.
 func (w *worker) addBatch(a *Hessian, s *sums) {

@@ -60,6 +60,7 @@ type Hessian struct {
 	errs        []error
 	innerPasses []float64   // per shard, of inner steps
 	constant    []float64   // D x D: W'(hess loss)W where it is the same for all rows
+	products    []float64   // F x D: of the moments of a separable loss and one vector of the frame
 	coords      frameCoords // of all rows
 
 	rowsOnly, distinct bool // see NewDistinct
@@ -106,7 +107,7 @@ func (a *Hessian) AssembleHessian(dst *latent.Arrowhead, x framework.Point) (cos
 	known := a.coords.belongsTo(a.F, a.o.Version())
 	a.Frame.Complete()
 	a.prepareLoss()
-	if a.structure == rowloss.StructureSeparable && !a.isSurface3D() {
+	if a.structure == rowloss.StructureSeparable {
 		a.growDiagonal()
 	}
 	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}

@@ -1,8 +1,6 @@
 package arrowhead
 
 import (
-	"fmt"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -11,24 +9,7 @@ import (
 // The inner problem is the loss of every row over its tau, for a fixed sheet: n
 // problems in R^d between two steps of the outer blocks. For radial and quadratic
 // losses [quadraticInner] solves them in R^m or in the frame, for all others
-// [innerNewton] at a loss of D entries and its derivatives for every trial.
-
-// innerSolver takes inner steps of some rows, with memory of its own.
-type innerSolver interface {
-	// prepare takes sheet, loss and data from the Hessian.
-	prepare(a *Hessian)
-	// run moves rows of positive weight to the better of tau and other, and steps from
-	// there. It writes the losses of all and returns the row evaluations done, a
-	// derivative counting as one.
-	run(losses []float64, rows innerRows) (evaluations float64, err error)
-}
-
-// innerRows are a range of rows with their latent coordinates and alternative ones. tau and other cover all
-// rows.
-type innerRows struct {
-	tau, other []float64 // N x d
-	from, to   int
-}
+// [innerRows] at a loss of D entries for every trial.
 
 // InnerStep gives every tau_i the better one of its value in x and in other,
 // and then one damped Newton step. For a radial loss that is a step of the
@@ -55,44 +36,31 @@ func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes fl
 	return cost + a.o.Penalty(nil, x[objective.BlockTheta]), passes / float64(a.o.Data().N), nil
 }
 
-// FlatCost is the cost of x without penalty.
-func (a *Hessian) FlatCost(x framework.Point) (float64, error) {
-	a.prepare(x)
-	w := a.worker(0)
-	w.newton.prepare(a)
-	return w.newton.cost(x[objective.BlockTau], w.batch)
-}
-
 // wholeFrame reports whether inner steps need the residuals in all D frame coordinates.
 func (a *Hessian) wholeFrame() bool {
 	return a.structure == rowloss.StructureQuadratic || a.structure == rowloss.StructureRadial && a.F.M == a.F.D
 }
 
-// inner chooses the inner solver for the loss.
-func (a *Hessian) inner(w *worker) innerSolver {
-	if a.structure == rowloss.StructureRadial || a.structure == rowloss.StructureQuadratic {
-		return w.quadratic
-	}
-	return w.newton
-}
-
-// innerShard takes the inner steps of some rows.
+// innerShard takes the inner steps of some rows. tau and other cover all rows.
 type innerShard struct{ tau, other []float64 }
 
 func (job *innerShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
-	s, data, inner := a.sums[shard], a.o.Data(), a.inner(w)
+	s := a.sums[shard]
 	s.cost, a.innerPasses[shard] = 0, 0
-	inner.prepare(a)
+	run := w.rows.run
+	if a.structure == rowloss.StructureRadial || a.structure == rowloss.StructureQuadratic {
+		w.quadratic.prepare(a)
+		run = w.quadratic.run
+	}
 	for from := lo; from < hi; from += w.batch {
-		to := min(from+w.batch, hi)
-		evaluations, err := inner.run(w.value[:to-from], innerRows{job.tau, job.other, from, to})
+		losses, evaluations, err := run(a, job, from, min(from+w.batch, hi))
 		if err != nil {
-			return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
+			return err
 		}
 		a.innerPasses[shard] += evaluations
-		for i := from; i < to; i++ {
-			if weight := data.Weight(i); weight > 0 {
-				s.cost += weight * w.value[i-from]
+		for i, v := range losses {
+			if a.o.Data().Weight(from+i) > 0 {
+				s.cost += v
 			}
 		}
 	}

@@ -64,29 +64,28 @@ func (k *quadraticInner) prepare(a *Hessian) {
 }
 
 // run takes one damped Newton step of every row.
-func (k *quadraticInner) run(losses []float64, r innerRows) (evaluations float64, err error) {
-	n := len(losses)
-	if isSurface3D(k.f) {
-		k.stepSurface(r)
-	} else {
-		k.stepRows(r)
+func (k *quadraticInner) run(_ *Hessian, job *innerShard, from, to int) (losses []float64, evaluations float64, err error) {
+	losses, evaluations = k.form[:to-from], float64(to-from)
+	k.stepRows(job, from, to)
+	switch {
+	case k.radial == nil:
+		evaluations *= float64(k.f.D) / float64(k.f.M)
+	default:
+		if k.radial.Rho(losses, nil, nil, losses); k.coords == nil {
+			evaluations *= 2
+		}
 	}
-	if k.radial == nil {
-		copy(losses, k.form)
-		return float64(n) * float64(k.f.D) / float64(k.f.M), nil
+	for i := range losses {
+		losses[i] *= k.data.Weight(from + i)
 	}
-	k.radial.Rho(losses, nil, nil, k.form[:n])
-	if k.coords != nil {
-		return float64(n), nil
-	}
-	return 2 * float64(n), nil
+	return losses, evaluations, nil
 }
 
 // stepRows steps the rows and writes their quadratic forms into k.form.
-func (k *quadraticInner) stepRows(r innerRows) {
+func (k *quadraticInner) stepRows(job *innerShard, from, to int) {
 	d := k.f.Latent
-	for i := r.from; i < r.to; i++ {
-		tau, other := r.tau[i*d:(i+1)*d], r.other[i*d:(i+1)*d]
+	for i := from; i < to; i++ {
+		tau, other := job.tau[i*d:(i+1)*d], job.other[i*d:(i+1)*d]
 		rest := k.load(i)
 		value := k.Value(tau)
 		if k.data.Weight(i) > 0 {
@@ -98,7 +97,7 @@ func (k *quadraticInner) stepRows(r innerRows) {
 			}
 			value, _ = k.Step(tau, value, nearest.InnerTries)
 		}
-		k.form[i-r.from] = value + rest
+		k.form[i-from] = value + rest
 	}
 }
 

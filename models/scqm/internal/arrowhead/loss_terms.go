@@ -78,32 +78,11 @@ func (a *Hessian) generalDerivatives(w *worker, n int) error {
 			w.g[i*D+q] = dense.Dot(fr.Axis(q), at.g[i*D:(i+1)*D])
 		}
 	}
-	if a.structure == rowloss.StructureSeparable && !a.isSurface3D() {
+	if a.structure == rowloss.StructureSeparable {
 		return nil
 	}
 	w.hess = dense.Grow(w.hess, w.batch*D*D)
-	if a.structure == rowloss.StructureSeparable {
-		for i := range n {
-			a.turnDiagonal(w.hess[i*D*D:(i+1)*D*D], at.hessDiag[i*D:(i+1)*D])
-		}
-		return nil
-	}
 	return a.turnProducts(w, at.r[:n*D], n)
-}
-
-// turnDiagonal writes W' diag(hessDiag) W.
-func (a *Hessian) turnDiagonal(hess, hessDiag []float64) {
-	D, fr := a.F.D, a.Frame
-	for q := range D {
-		left := fr.Axis(q)
-		for t := range q + 1 {
-			var v float64
-			for j, u := range fr.Axis(t) {
-				v += left[j] * hessDiag[j] * u
-			}
-			hess[t*D+q], hess[q*D+t] = v, v
-		}
-	}
 }
 
 // turnProducts computes W' (hess loss) W of the first n rows of the batch, column

@@ -33,19 +33,12 @@ type primalDual struct {
 	hess    []float64 // D x D: H in the frame, of a radial one
 	inverse float64   // 1/theta of a radial one
 	ends    [2]float64
-
-	// Of ShortenInner.
-	here, there []float64 // D: residuals
-	z, phi, tau []float64 // m, q, d
-	value       [1]float64
-	kinks       []kink
 }
 
 func newPrimalDual(f *sheet.Sheet) *primalDual {
 	vec, D := func(n int) []float64 { return make([]float64, n) }, f.D
 	return &primalDual{
 		slope: vec(D), row: vec(D), turned: vec(D), curve: vec(D), hess: vec(D * D),
-		here: vec(D), there: vec(D), z: vec(f.M), phi: vec(f.Q), tau: vec(f.Latent), kinks: make([]kink, 0, D),
 	}
 }
 
@@ -55,7 +48,7 @@ func (a *Hessian) AssemblePrimalDual(dst *latent.Arrowhead, x framework.Point, d
 	for _, s := range a.sums {
 		s.dual = dense.Grow(s.dual, len(s.gh))
 	}
-	if a.structure == rowloss.StructureSeparable && !a.isDualSurface() {
+	if a.structure == rowloss.StructureSeparable {
 		a.growDiagonal()
 	}
 	job := primalDualShard{assembleShard: assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}, dual: dual}
@@ -90,14 +83,6 @@ type primalDualShard struct {
 func (job *primalDualShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.reset()
-	if a.isDualSurface() {
-		return job.surface(a, w, s, lo, hi)
-	}
-	return job.addRows(a, w, s, lo, hi)
-}
-
-// addRows adds the rows lo to hi.
-func (job *primalDualShard) addRows(a *Hessian, w *worker, s *sums, lo, hi int) error {
 	return job.eachRow(a, w, lo, hi, func(i, k int) {
 		if job.addRow(a, w, s, i, k); k+1 == w.batch || i+1 == hi {
 			w.addBatch(a, s)
@@ -221,30 +206,16 @@ func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) 
 		return value
 	}
 	p := powers.Power()
-	offset := raise(eps, p)
+	offset := math.Pow(eps, p)
 	for k, r := range pd.row {
 		theta := dense.Hypotenuse(r, eps)
-		power := raise(theta, p)
+		power := math.Pow(theta, p)
 		weight := power / theta / theta
 		value += power - offset
 		pd.row[k] = p * weight * r
 		pd.curve[k] = max(0, p-(2-p)*dual[k]*r/power) * weight
 	}
 	return value
-}
-
-// raise returns v^p, by square roots where p is a multiple of 1/4 between 1 and 2.
-func raise(v, p float64) float64 {
-	switch p {
-	case 1.25:
-		return v * math.Sqrt(math.Sqrt(v))
-	case 1.5:
-		return v * math.Sqrt(v)
-	case 1.75:
-		root := math.Sqrt(v)
-		return v * root * math.Sqrt(root)
-	}
-	return math.Pow(v, p)
 }
 
 // MoveDual implements [latent.PrimalDual]: dual moves by fraction towards the gradient + H dr, where dr is
@@ -277,9 +248,6 @@ type moveDualShard struct {
 }
 
 func (job *moveDualShard) run(a *Hessian, w *worker, _, lo, hi int) error {
-	if a.isDualSurface() {
-		return job.surface(a, w, lo, hi)
-	}
 	return job.eachRow(a, w, lo, hi, func(i, k int) { job.moveRow(a, w, i, k) })
 }
 

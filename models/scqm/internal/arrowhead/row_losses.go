@@ -87,11 +87,3 @@ func newRowLosses(n, D int) rowLosses {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return rowLosses{value: vec(n), r: vec(n * D), g: vec(n * D), hessDiag: vec(n * D), terms: vec(n * D)}
 }
-
-// copyRow copies row i of other into row k of l.
-func (l *rowLosses) copyRow(k int, other *rowLosses, i, D int) {
-	l.value[k] = other.value[i]
-	copy(l.r[k*D:(k+1)*D], other.r[i*D:(i+1)*D])
-	copy(l.g[k*D:(k+1)*D], other.g[i*D:(i+1)*D])
-	copy(l.hessDiag[k*D:(k+1)*D], other.hessDiag[i*D:(i+1)*D])
-}

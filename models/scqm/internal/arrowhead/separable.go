@@ -20,9 +20,10 @@ func (a *Chart) momentsPerCoordinate() int { return a.Nf * (a.Nf + 1) / 2 }
 // growDiagonal allocates the moments S, F(F+1)/2 x D.
 func (a *Hessian) growDiagonal() {
 	n := a.momentsPerCoordinate() * a.F.D
-	for _, s := range append(a.sums[:len(a.sums):len(a.sums)], a.total) {
+	for _, s := range a.sums {
 		s.diagonal = dense.Grow(s.diagonal, n)
 	}
+	a.total.diagonal = dense.Grow(a.total.diagonal, n)
 }
 
 // diagonalTimesJacobian writes weight H E into he for H = W'diag(c)W.
@@ -46,7 +47,8 @@ func (a *Hessian) diagonalTimesJacobian(w *worker, c []float64, weight float64) 
 // addDiagonalMoments adds J'HJ summed over rows, from S, to the upper triangle of dst.
 func (a *Hessian) addDiagonalMoments(dst, diagonal []float64) {
 	D := a.F.D
-	products := make([]float64, a.Nf*D) // of S and one vector of the frame
+	a.products = dense.Grow(a.products, a.Nf*D)
+	products := a.products
 	for p := range a.P {
 		for _, t := range a.TermsOf(p) {
 			for f := range a.Nf {

@@ -52,11 +52,11 @@ const (
 // Cost returns the losses of all rows where they are after Minimize.
 func (s *General) Cost() []float64 { return s.cost }
 
-// Minimize moves the rows of tau, n x d, in place. evaluate computes losses, and
+// Minimize moves the rows of tau, d coordinates each and no more than prepared for, in place. evaluate computes losses, and
 // derivatives with respect to tau, of the rows listed.
 func (s *General) Minimize(tau []float64, evaluate func(to RowResults, tau []float64, list []int) error) (work Work, err error) {
 	s.active = s.active[:0]
-	for i := range s.cost {
+	for i := range len(tau) / s.d {
 		s.active = append(s.active, i)
 	}
 	copy(s.trial, tau)

@@ -3,6 +3,7 @@ package nearest
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -75,6 +76,9 @@ func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) 
 		weight, prior := e.Data.Weight(row), e.Prior.Of(e.Data, row)
 		if to.Costs != nil {
 			to.Costs[row] = weight * values[i]
+			if e.Data.Missing && rows.NoneObserved(r[i*f.D:(i+1)*f.D]) && !rows.NoneObserved(e.Data.Row(row)) {
+				to.Costs[row] = math.NaN() // the sheet is not finite there
+			}
 			if prior != nil {
 				to.Costs[row] += weight * prior.Value(e.latent(row))
 			}
@@ -89,24 +93,7 @@ func (e *RowEvaluation) batch(w *Worker, to RowResults, n int, number func(int) 
 	if to.Hess == nil {
 		return nil
 	}
-	return e.hessians(w, to.Hess, r, g, n, number)
-}
-
-func (e *RowEvaluation) hessians(w *Worker, hess, r, g []float64, n int, number func(int) int) error {
-	dd := e.Sheet.Latent * e.Sheet.Latent
-	list := make([][]float64, n)
-	for i := range list {
-		list[i] = hess[number(i)*dd : (number(i)+1)*dd]
-	}
-	tau := func(i int) []float64 { return e.latent(number(i)) }
-	if err := w.Hess.batch(e.Sheet, w, e.Loss, list, r, g, tau); err != nil {
-		return err
-	}
-	for i, h := range list {
-		e.Prior.Of(e.Data, number(i)).AddHessian(h, 1)
-		dense.Scale(h, e.Data.Weight(number(i)))
-	}
-	return nil
+	return w.Hess.write(e, w, to.Hess, r, g, n, number)
 }
 
 func (e *RowEvaluation) latent(row int) []float64 {
@@ -124,35 +111,44 @@ type RowHessian struct {
 	jr      []float64 // d: E'Q'r
 	v       []float64 // batch x D: one column of the Jacobian per row
 	columns []float64 // batch x m: the same in the frame
-	u, one  []float64 // squared norms; first and second derivatives of rho
-	two     []float64
-	scratch []float64 // m
+	// diagonal holds the second derivatives of a separable loss, batch x D.
+	diagonal []float64
+	u, one   []float64 // squared norms; first and second derivatives of rho
+	two      []float64
+	scratch  []float64 // m
 }
 
 func NewRowHessian(f *sheet.Sheet) *RowHessian {
 	return &RowHessian{E: make([]float64, f.M*f.Latent), jr: make([]float64, f.Latent), scratch: make([]float64, f.M)}
 }
 
-// batch writes the Hessians of a batch of rows: n residuals r with loss
-// gradients g at the latent rows tau, into hess[i] for i in [0, n).
-func (h *RowHessian) batch(f *sheet.Sheet, w *Worker, loss framework.Loss, hess [][]float64, r, g []float64, tau func(i int) []float64) error {
-	if l, ok := loss.(framework.Radial); ok {
-		h.radial(f, w, l, hess, r, tau)
-	} else if err := h.general(f, w, loss, hess, r, tau); err != nil {
+// write writes the Hessians of n rows of an evaluation, with residuals r and loss gradients g; number gives their
+// row numbers.
+func (h *RowHessian) write(e *RowEvaluation, w *Worker, hess, r, g []float64, n int, number func(int) int) error {
+	f := e.Sheet
+	dd := f.Latent * f.Latent
+	if l, ok := e.Loss.(framework.Radial); ok {
+		h.radial(e, w, l, hess, r, n, number)
+	} else if err := h.general(e, w, hess, r, n, number); err != nil {
 		return err
 	}
-	f.RowsToFrame(w.Pulled, g, len(hess))
-	for i := range hess {
+	f.RowsToFrame(w.Pulled, g, n)
+	for i := range n {
+		row := number(i)
+		to := hess[row*dd : (row+1)*dd]
 		f.WeighForms(w.W, w.Row(w.Pulled, f.M, i)[f.Latent:])
-		f.AddCurvature(hess[i], w.W)
+		f.AddCurvature(to, w.W)
+		e.Prior.Of(e.Data, row).AddHessian(to, 1)
+		dense.Scale(to, e.Data.Weight(row))
 	}
 	return nil
 }
 
 // radial uses hess loss = 2 rho' I + 4 rho″ rr', so that with Q'Q = I only
 // E'E and E'Q'r are needed.
-func (h *RowHessian) radial(f *sheet.Sheet, w *Worker, loss framework.Radial, hess [][]float64, r []float64, tau func(i int) []float64) {
-	n := len(hess)
+func (h *RowHessian) radial(e *RowEvaluation, w *Worker, loss framework.Radial, hess, r []float64, n int, number func(int) int) {
+	f := e.Sheet
+	d, dd := f.Latent, f.Latent*f.Latent
 	h.u, h.one, h.two = dense.Grow(h.u, n), dense.Grow(h.one, n), dense.Grow(h.two, n)
 	for i := range n {
 		ri := r[i*f.D : (i+1)*f.D]
@@ -160,38 +156,48 @@ func (h *RowHessian) radial(f *sheet.Sheet, w *Worker, loss framework.Radial, he
 	}
 	loss.Rho(nil, h.one, h.two, h.u)
 	for i := range n {
+		row := number(i)
+		to := hess[row*dd : (row+1)*dd]
 		f.ToFrame(h.scratch, r[i*f.D:(i+1)*f.D])
-		f.TauGradient(h.jr, w.W, tau(i), h.scratch)
-		f.Jacobian(h.E, tau(i))
-		dense.Gram(hess[i], h.E, f.M, f.Latent, 2*h.one[i])
+		f.TauGradient(h.jr, w.W, e.latent(row), h.scratch)
+		f.Jacobian(h.E, e.latent(row))
+		dense.Gram(to, h.E, f.M, d, 2*h.one[i])
 		for a, va := range h.jr {
-			floats.AddScaled(hess[i][a*f.Latent:(a+1)*f.Latent], 4*h.two[i]*va, h.jr)
+			floats.AddScaled(to[a*d:(a+1)*d], 4*h.two[i]*va, h.jr)
 		}
 	}
 }
 
 // general applies the loss's Hessian to the columns of the Jacobian QE.
-func (h *RowHessian) general(f *sheet.Sheet, w *Worker, loss framework.Loss, hess [][]float64, r []float64, tau func(i int) []float64) error {
-	n := len(hess)
-	second := rowloss.HessianOf(loss)
+func (h *RowHessian) general(e *RowEvaluation, w *Worker, hess, r []float64, n int, number func(int) int) error {
+	f := e.Sheet
+	d := f.Latent
 	h.v, h.columns = dense.Grow(h.v, n*f.D), dense.Grow(h.columns, n*f.M)
-	for j := range f.Latent {
+	separable, ok := e.Loss.(framework.Separable)
+	if ok {
+		h.diagonal = dense.Grow(h.diagonal, n*f.D)
+		separable.Phi(nil, nil, h.diagonal, r)
+	}
+	for j := range d {
 		clear(h.v)
 		for i := range n {
-			f.Jacobian(h.E, tau(i))
+			f.Jacobian(h.E, e.latent(number(i)))
 			for k := range f.M {
-				h.columns[i*f.M+k] = h.E[k*f.Latent+j]
+				h.columns[i*f.M+k] = h.E[k*d+j]
 			}
 		}
 		f.AddImages(h.v, h.columns, n)
-		if err := second.HessianProduct(h.v, r, h.v, f.D); err != nil {
+		if ok {
+			floats.Mul(h.v, h.diagonal)
+		} else if err := rowloss.HessianOf(e.Loss).HessianProduct(h.v, r, h.v, f.D); err != nil {
 			return err
 		}
 		f.RowsToFrame(h.columns, h.v, n)
 		for i := range n {
-			f.TauGradient(h.jr, w.W, tau(i), h.columns[i*f.M:(i+1)*f.M])
+			row := number(i)
+			f.TauGradient(h.jr, w.W, e.latent(row), h.columns[i*f.M:(i+1)*f.M])
 			for a, va := range h.jr {
-				hess[i][a*f.Latent+j] = va
+				hess[(row*d+a)*d+j] = va
 			}
 		}
 	}
