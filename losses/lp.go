@@ -35,8 +35,7 @@ func Lp(p float64) (framework.Loss, error) {
 	return l, nil
 }
 
-// lp is the loss for p > 2, which has no quadratic upper bound, but, as it is a convex function of
-// the squares of the entries, a lower one.
+// lp is the loss for p > 2, which has no quadratic upper bound.
 type lp struct {
 	separable
 	p float64
@@ -44,17 +43,6 @@ type lp struct {
 
 // Params implements [rowloss.Parametric].
 func (l lp) Params() map[string]float64 { return map[string]float64{"p": l.p} }
-
-// LowerWeights implements [rowloss.Minorizer]: the tangent of |r|^p as a function of r^2 is the
-// parabola of weight p |r|^(p-2).
-func (l lp) LowerWeights(w, r []float64, dim int) error {
-	countRows(l.name, nil, w, r, dim)
-	l.terms(nil, nil, w, r)
-	for k := range w {
-		w[k] /= l.p - 1 // of the second derivative
-	}
-	return nil
-}
 
 // concaveLp is the loss for p <= 2, smoothed or not.
 type concaveLp struct {

@@ -78,7 +78,6 @@ func CheckLoss(l framework.Loss, o LossOptions) *Report {
 		c.try("matrix form", func() error { return c.matrixForm(q) })
 	}
 	c.checkMajorizer()
-	c.checkMinorizer()
 	c.checkSmoother()
 	if s, ok := l.(rowloss.Rescaler); ok {
 		c.try("rescaling", func() error { return c.rescaling(s) })

@@ -7,13 +7,6 @@ package rowloss
 
 import "github.com/scqm/scqm/framework"
 
-// Minorizer offers weights of a quadratic lower bound: with w = LowerWeights(r0) and the
-// gradient g at r0, loss(r) >= loss(r0) + g'(r - r0) + 1/2 sum_k w_k (r_k - r0_k)^2 for every r.
-type Minorizer interface {
-	// LowerWeights writes one weight per entry. Weights are finite and at least 0.
-	LowerWeights(w, r []float64, dim int) error
-}
-
 // Rescaler is a loss that can be written in other units.
 type Rescaler interface {
 	// Rescale returns a loss l and a factor k with loss(unit r) = k l(r) for

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 )
 
 // gatheredLoss is a loss sum_k phi(r_k) of rows whose last entry stands for several columns in which
@@ -24,7 +23,6 @@ type gatheredLoss struct {
 type evenLoss interface {
 	framework.Separable
 	framework.SecondOrder
-	rowloss.Minorizer
 }
 
 func newGatheredLoss(loss evenLoss, dim, count int) *gatheredLoss {
@@ -61,11 +59,6 @@ func (l *gatheredLoss) Phi(phi, d1, d2, r []float64) {
 // HessianProduct implements [framework.SecondOrder].
 func (l *gatheredLoss) HessianProduct(dst, r, v []float64, dim int) error {
 	return l.evenLoss.HessianProduct(dst, l.entries(r), v, dim)
-}
-
-// LowerWeights implements [rowloss.Minorizer].
-func (l *gatheredLoss) LowerWeights(w, r []float64, dim int) error {
-	return l.evenLoss.LowerWeights(w, l.entries(r), dim)
 }
 
 // entries returns rows with the residual of one of the columns as their last entry.

@@ -65,12 +65,6 @@ func TestGatheredLoss(t *testing.T) {
 	for k, c := range d2 {
 		assert.InDelta(t, c*v[k], few[k], 1e-12)
 	}
-	weights, all := make([]float64, len(r)), make([]float64, len(whole))
-	require.NoError(t, gathered.LowerWeights(weights, r, kept+1))
-	require.NoError(t, plain.LowerWeights(all, whole, kept+count))
-	for i := range n {
-		assert.InDelta(t, all[i*(kept+count)+kept], weights[i*(kept+1)+kept], 1e-12)
-	}
 	assert.Equal(t, before, r)
 
 	require.NoError(t, gathered.Evaluate(nil, r, r, kept+1))

@@ -85,31 +85,6 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 	})
 }
 
-const (
-	// settleSteps bounds the Newton steps of SettleRows, and settledStep is the relative length of a last one:
-	// the loss is within about its square of the minimum.
-	settleSteps, settledStep = 6, 1e-6
-)
-
-// SettleRows moves every tau_i close to the local minimum, in a few Newton steps. Workers are those of the
-// caller's goroutines.
-func SettleRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, worker func(id int) *Worker, threads int) error {
-	return eachShard(threads, par.Shards(x.N), func(id, shard int) error {
-		lo, hi := par.Bounds(x.N, shard)
-		w, d := worker(id), f.Latent
-		for from := lo; from < hi; from += w.Batch {
-			to := min(from+w.Batch, hi)
-			part := rows.Data{N: to - from, D: x.D, X: x.X[from*x.D : to*x.D]}
-			newton := NewGeneral(part.N, d)
-			newton.Steps, newton.Precision = settleSteps, settledStep
-			e := RowEvaluation{Sheet: f, Loss: loss, Data: part}
-			if _, err := newton.Minimize(tau[from*d:to*d], func(to RowResults, tau []float64, list []int) error {
-				e.Tau = tau
-				return e.Run(ctx, w, to, list, 0, len(list))
-			}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
+// settledStep is the relative length of a last Newton step of RelocateRows: the loss is within about its square
+// of the minimum.
+const settledStep = 1e-6

@@ -57,7 +57,6 @@ type Objective struct {
 	smoothing   smoothing // see Smooth
 	multipliers []float64 // see SetMultipliers; empty for none
 	linear      []float64 // n x D: see losses
-	searched    int       // rows, in the last reassignment
 
 	// What Evaluate leaves behind for Resume.
 	at        framework.Point // the point
