@@ -20,14 +20,13 @@ import (
 // and l-infinity fitting, in Nonlinear Optimization 1981, for curved ones.
 type absoluteDescent struct {
 	*entries
-	line       line
+	kinks      kinks
 	active     []int              // entries held at 0
 	lam        point              // their multipliers
 	sum        polynomial         // of the others, each with its sign
 	jac        [maxAbsolute]point // slopes of the active entries
 	matrix     [maxAbsolute * maxAbsolute]float64
 	quadratics []float64 // 3 x stride: the entries along a line
-	ends       []float64 // 2 x stride: their values at two places of it
 	held       float64   // half of the second derivative of active entries there, with multipliers
 	still      bool      // no step along the zeros was lower
 	bent       bool      // nor one along the lowest second derivative
@@ -58,7 +57,7 @@ const (
 
 func newAbsoluteDescent(f *sheet.Sheet) absoluteDescent {
 	e := newEntries(f)
-	return absoluteDescent{entries: e, quadratics: make([]float64, 3*e.stride), ends: make([]float64, 2*e.stride)}
+	return absoluteDescent{entries: e, quadratics: make([]float64, 3*e.stride)}
 }
 
 // absoluteSum returns the l1 norm at t. It stores the signed sum of the polynomials of the inactive entries in sum.
@@ -299,8 +298,8 @@ func (s *absoluteDescent) along(v *point) point {
 // step minimises along u and restores the active entries to 0; it shortens the step where the sum is not lower
 // there. It reports whether it moved, or made another entry active.
 func (s *absoluteDescent) step(u *point, let int) bool {
-	block := s.search(u, let)
-	if !s.line.falls() {
+	falls, block := s.search(u, let)
+	if !falls {
 		if block >= 0 && let < 0 {
 			s.active = append(s.active, block)
 			s.absoluteSum(&s.at)

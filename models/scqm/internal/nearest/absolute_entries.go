@@ -26,13 +26,6 @@ type (
 
 // value returns the polynomial c at t.
 func value(c []float64, t *point, d int) float64 {
-	switch d {
-	case 1:
-		return c[0] + t[0]*(c[1]+c[2]*t[0])
-	case 2:
-		c = c[:6]
-		return c[0] + t[0]*(c[1]+c[3]*t[0]+c[4]*t[1]) + t[1]*(c[2]+c[5]*t[1])
-	}
 	sum, a := c[0], d+1
 	for i := range d {
 		slope := c[1+i]

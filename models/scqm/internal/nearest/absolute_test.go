@@ -89,41 +89,39 @@ func TestDrillNearestAbsolute(t *testing.T) {
 	})
 }
 
-// The first minimum along a line is lower than its begin, and a descent from there too.
-func TestLineMinimum(t *testing.T) {
+// On an interval the sum is nowhere below its value at the begin and the minimum found.
+func TestKinksOfAnInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 14))
+	var s kinks
 	for range 500 {
-		var l line
-		l.begin()
-		entries := make([][3]float64, 1+rng.IntN(6))
-		sum := func(s float64) (total float64) {
-			for _, e := range entries {
-				v := e[0] + s*(e[1]+s*e[2])
-				total += max(v, -v)
+		n := 1 + rng.IntN(6)
+		var q [3][]float64
+		for j := range q {
+			for range n {
+				q[j] = append(q[j], rng.NormFloat64())
+			}
+		}
+		bend := 0.1 * rng.NormFloat64()
+		if rng.IntN(3) == 0 {
+			q[0][0] = 0
+		}
+		sum := func(t float64) float64 {
+			total := bend * t * t
+			for k, a := range q[0] {
+				total += math.Abs(a + t*(q[1][k]+t*q[2][k]))
 			}
 			return total
 		}
-		for k := range entries {
-			entries[k] = [3]float64{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64() / 3}
-			q, sign := entries[k], math.Copysign(1, entries[k][0])
-			l.start += sign * q[0]
-			for j, v := range q {
-				l.smooth[j] += sign * v
-			}
-			l.addRoots(k, sign, q, math.Inf(1))
+		to := math.Exp(rng.NormFloat64())
+		least, at, zero := s.least(q[0], q[1], q[2], bend, 0, to)
+		require.Greater(t, at, 0.0)
+		require.LessOrEqual(t, at, to)
+		require.InDelta(t, sum(at), least, 1e-12)
+		if zero >= 0 {
+			require.InDelta(t, 0, q[0][zero]+at*(q[1][zero]+at*q[2][zero]), 1e-9)
 		}
-		if !l.falls() {
-			continue
-		}
-		s, entry := l.minimum(100)
-		require.Greater(t, s, 0.0)
-		require.Less(t, sum(s), sum(0))
-		if entry >= 0 {
-			e := entries[entry]
-			require.InDelta(t, 0, e[0]+s*(e[1]+s*e[2]), 1e-9)
-		}
-		for _, near := range []float64{s * (1 - 1e-6), s * (1 + 1e-6)} {
-			require.GreaterOrEqual(t, sum(near), sum(s)-1e-10)
+		for i := range 1000 {
+			require.GreaterOrEqual(t, sum(to*float64(i+1)/1000), min(sum(0), least)-1e-12)
 		}
 	}
 }

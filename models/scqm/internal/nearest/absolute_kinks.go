@@ -1,0 +1,96 @@
+package nearest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// kinks are the roots of quadratics a + bt + ct^2. Between neighbouring roots the sum of their absolute values
+// is one quadratic, updated from interval to interval; its minimum is at a root, at the vertex of one of
+// these quadratics, or at an end.
+type kinks struct{ list []kink }
+
+// kink is a root of quadratic k, after which the quadratic has this sign.
+type kink struct {
+	at, sign float64
+	k        int
+}
+
+// least returns the minimum of the sum plus bend t^2 over from < t <= to, which may be infinite, with the
+// minimiser and the quadratic that vanishes there or -1.
+func (s *kinks) least(a, b, c []float64, bend, from, to float64) (least, at float64, zero int) {
+	sum := s.collect(a, b, c, from, to)
+	sum[2] += bend
+	least, zero = math.Inf(1), -1
+	try := func(t float64, k int) {
+		if v := sum[0] + t*(sum[1]+t*sum[2]); v < least {
+			least, at, zero = v, t, k
+		}
+	}
+	for i := 0; ; i++ {
+		end, k := to, -1
+		if i < len(s.list) {
+			end, k = s.list[i].at, s.list[i].k
+		}
+		if t := -sum[1] / (2 * sum[2]); sum[2] > 0 && t > from && t < end {
+			try(t, -1)
+		}
+		if !math.IsInf(end, 1) {
+			try(end, k)
+		}
+		if i == len(s.list) {
+			return least, at, zero
+		}
+		from = end
+		by := 2 * s.list[i].sign
+		sum[0] += by * a[k]
+		sum[1] += by * b[k]
+		sum[2] += by * c[k]
+	}
+}
+
+// collect lists the roots in an interval in ascending order, and returns the sum before the first.
+func (s *kinks) collect(a, b, c []float64, from, to float64) (sum [3]float64) {
+	s.list = s.list[:0]
+	for k := range a {
+		sign, roots, count := quadraticRoots([3]float64{a[k], b[k], c[k]})
+		first := sign
+		for _, at := range roots[:count] {
+			if sign = -sign; at <= from {
+				first = sign
+			} else if at <= to {
+				s.list = append(s.list, kink{at, sign, k})
+			}
+		}
+		sum[0] += first * a[k]
+		sum[1] += first * b[k]
+		sum[2] += first * c[k]
+	}
+	slices.SortFunc(s.list, func(a, b kink) int { return cmp.Compare(a.at, b.at) })
+	return sum
+}
+
+// quadraticRoots returns the roots of q[0] + q[1] t + q[2] t^2 at which its sign changes, in
+// increasing order, and its sign before the first.
+func quadraticRoots(q [3]float64) (sign float64, roots [2]float64, count int) {
+	a, b, c := q[0], q[1], q[2]
+	if c == 0 {
+		if b == 0 {
+			return math.Copysign(1, a), roots, 0
+		}
+		roots[0] = -a / b
+		return math.Copysign(1, -b), roots, 1
+	}
+	sign = math.Copysign(1, c)
+	discriminant := b*b - 4*a*c
+	if !(discriminant > 0) {
+		return sign, roots, 0
+	}
+	whole := -(b + math.Copysign(math.Sqrt(discriminant), b)) / 2
+	roots[0], roots[1] = whole/c, a/whole
+	if roots[0] > roots[1] {
+		roots[0], roots[1] = roots[1], roots[0]
+	}
+	return sign, roots, 2
+}
