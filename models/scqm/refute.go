@@ -23,9 +23,6 @@ func (p *Problem) Refute(x framework.Point) (string, error) {
 	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	extent := math.Sqrt(spread(*p.Data(), x[BlockC]))
-	if f.QuickCurvatureBound()*extent <= suspectCurvature {
-		return "", nil
-	}
 	curvature := f.CurvatureBound() * extent
 	if !(curvature > suspectCurvature) {
 		return "", nil

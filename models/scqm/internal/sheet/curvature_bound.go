@@ -8,7 +8,7 @@ import (
 )
 
 // formSteps is the number of angles t that CurvatureBound evaluates for d = 2.
-const formSteps = 4096
+const formSteps = 256
 
 // RunawayCurvature is the curvature bound, times the spread of the rows, above which a fit counts as having no
 // minimum, where testing for growing curvature is too expensive.
@@ -47,33 +47,6 @@ func (f *Sheet) CurvatureBound() float64 {
 	}
 }
 
-// QuickCurvatureBound returns a bound of A0 from above in a few operations: for d = 2 that of |a| and the largest singular
-// value of (b, c), see [Sheet.CurvatureBound], which is exact for s = 1, and for other d the root of the sum of
-// the |A_k|_F^2.
-func (f *Sheet) QuickCurvatureBound() float64 {
-	size := floats.Norm(f.Theta, math.Inf(1))
-	if size == 0 {
-		return 0
-	}
-	var aa, bb, cc, bc, frobenius float64
-	for k := range f.S {
-		if f.Latent != 2 {
-			for b := range f.Q {
-				v := VechWeight(f.Latent, b) * f.Theta[b*f.S+k] / size
-				frobenius += v * f.Theta[b*f.S+k] / size
-			}
-			continue
-		}
-		first, cross, second := f.Theta[k]/size, f.Theta[f.S+k]/size, f.Theta[2*f.S+k]/size
-		a, b, c := (first+second)/2, (first-second)/2, cross/2
-		aa, bb, cc, bc = aa+a*a, bb+b*b, cc+c*c, bc+b*c
-	}
-	if f.Latent != 2 {
-		return size * math.Sqrt(frobenius)
-	}
-	return size * (math.Sqrt(aa) + math.Sqrt((bb+cc)/2+math.Hypot((bb-cc)/2, bc)))
-}
-
 // RootSquareNorm returns the root of the largest eigenvalue of sum_k A_k^2, which no
 // rotation of tau or of V changes.
 func (f *Sheet) RootSquareNorm() float64 {
@@ -81,22 +54,9 @@ func (f *Sheet) RootSquareNorm() float64 {
 	if size == 0 {
 		return 0
 	}
-	if f.Latent == 2 {
-		return size * f.squareBoundPlane(size)
-	}
 	g := New(0, f.Latent, f.S)
 	floats.ScaleTo(g.Theta, 1/size, f.Theta)
 	return size * g.squareBound()
-}
-
-// squareBoundPlane is squareBound for d = 2 in a unit.
-func (f *Sheet) squareBoundPlane(unit float64) float64 {
-	var aa, bb, ab float64
-	for k := range f.S {
-		a, c, b := f.Theta[k]/unit, f.Theta[f.S+k]/unit/2, f.Theta[2*f.S+k]/unit
-		aa, bb, ab = aa+a*a+c*c, bb+b*b+c*c, ab+(a+b)*c
-	}
-	return math.Sqrt((aa+bb)/2 + math.Hypot((aa-bb)/2, ab))
 }
 
 // form returns A_k, d x d.
