@@ -21,7 +21,7 @@ import (
 // surface along its kinks leaves them by the square of its length, which raises the cost more
 // than the step lowers it, and the next step returns to them: so two steps together
 // are accepted too where they do not increase the smoothed cost (the watchdog
-// technique).
+// technique). Steps of rows that increase their loss are shortened.
 //
 // Eps is divided by five when the predicted relative reduction of the smoothed cost by an undamped
 // step is below .01 eps, and after thirty iterations:
@@ -122,6 +122,7 @@ type PrimalDualState struct {
 	schur     *schur
 	spare     *schur // of the point before a pair of steps
 	trial     framework.Point
+	shortened bool            // the inner step to trial is not that of schur
 	from      framework.Point // where a pair of steps begins
 	fromDual  []float64       // the dual variables there
 }
@@ -272,7 +273,7 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fraction float64, err error) {
 	for try := range primalDualTries {
 		s.schur.solve(s.Lambda)
-		now, err := s.try(e, 1)
+		now, err := s.try(e, 1, before)
 		if err != nil {
 			return 0, err
 		}
@@ -285,7 +286,7 @@ func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fract
 			}
 		}
 		if try == 0 {
-			if now, err = s.try(e, 0.25); err != nil {
+			if now, err = s.try(e, 0.25, before); err != nil {
 				return 0, err
 			}
 			if now < before {
@@ -311,7 +312,7 @@ func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bo
 	if err := s.solveAgain(e); err != nil {
 		return false, err
 	}
-	now, err := s.try(e, 1)
+	now, err := s.try(e, 1, before)
 	if err != nil {
 		return false, err
 	}
@@ -340,6 +341,11 @@ func (s *PrimalDualState) solveAgain(e *framework.Evaluator) error {
 
 // take accepts the trial, a fraction of the step in schur, and adapts the damping.
 func (s *PrimalDualState) take(e *framework.Evaluator, fraction float64) error {
+	if s.shortened { // else the difference would be less accurate than the step is
+		inner := s.arrowhead.Block
+		floats.SubTo(s.schur.inner, s.trial[inner], s.At[inner])
+		floats.Scale(1/fraction, s.schur.inner)
+	}
 	if err := latent.MoveDual(e, s.Dual, s.At, s.schur.outer, s.schur.inner, fraction); err != nil {
 		return err
 	}
@@ -352,19 +358,25 @@ func (s *PrimalDualState) take(e *framework.Evaluator, fraction float64) error {
 	return nil
 }
 
-// try evaluates a fraction of the step in schur.
-func (s *PrimalDualState) try(e *framework.Evaluator, fraction float64) (float64, error) {
+// try evaluates a fraction of the step in schur, with the inner steps shortened where the smoothed cost exceeds
+// before.
+func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) (float64, error) {
 	inner, outer := s.arrowhead.Block, s.schur.outer
 	if fraction != 1 {
 		outer = s.schur.scaled // which is computed anew for the next step
 		copy(outer, s.schur.outer)
 		floats.Scale(fraction, outer)
 	}
-	if latent.RetractOuter(e, s.trial, s.At, outer) != nil {
+	if s.shortened = false; latent.RetractOuter(e, s.trial, s.At, outer) != nil {
 		return math.Inf(1), nil
 	}
 	floats.AddScaledTo(s.trial[inner], s.At[inner], fraction, s.schur.inner)
-	return e.Evaluate(nil, s.trial)
+	now, err := e.Evaluate(nil, s.trial)
+	if err != nil || now <= before*notHigher {
+		return now, err
+	}
+	s.shortened = true
+	return latent.ShortenInner(e, s.trial, s.At[inner])
 }
 
 // endStage evaluates the unsmoothed cost and reduces eps, or ends the round.

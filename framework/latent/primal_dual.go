@@ -36,6 +36,10 @@ type PrimalDual interface {
 	// MoveDual moves dual by the fraction given of the step that belongs to the
 	// step v, w of the blocks from x, and back into the balls.
 	MoveDual(dual []float64, x framework.Point, v, w []float64, fraction float64) error
+	// ShortenInner lets every inner row of x that is better off, by the rounded
+	// cost, where it was in from, go there or part of the way back, and returns the
+	// rounded cost.
+	ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error)
 	// SetMultipliers lets [framework.Certifier] measure with these dual variables too, of
 	// which it keeps a copy; nil stands for none.
 	SetMultipliers(dual []float64)
@@ -81,6 +85,15 @@ func MoveDual(e *framework.Evaluator, dual []float64, x framework.Point, v, w []
 	return e.Charge(0, func() error {
 		e.Count(0, 1)
 		return p.MoveDual(dual, x, v, w, fraction)
+	})
+}
+
+// ShortenInner shortens the steps of inner rows; see [PrimalDual]. It counts and
+// treats costs as InnerStep does.
+func ShortenInner(e *framework.Evaluator, x framework.Point, from []float64) (float64, error) {
+	p, _ := framework.As[PrimalDual](e.Problem())
+	return e.ChargeCost(func() (cost, passes float64, err error) {
+		return named("inner rows", func() (cost, passes float64, err error) { return p.ShortenInner(x, from) })
 	})
 }
 

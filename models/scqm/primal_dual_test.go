@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/models/scqm/internal/problemtest"
 )
@@ -114,6 +115,48 @@ func TestPrimalDualOfRoundedLoss(t *testing.T) {
 			require.NoError(t, p.Stationarity(again2, x))
 			assert.Equal(t, stationarity, again2, "a copy is kept")
 			p.SetMultipliers(nil)
+		}
+	}
+}
+
+// Steps of inner rows that raise their loss end no higher than they began, others stay,
+// and the cost is that of the rounded loss.
+func TestShortenInner(t *testing.T) {
+	for _, shape := range []struct{ D, d, s int }{{3, 2, 1}, {3, 1, 2}, {5, 2, 2}} {
+		for _, name := range []string{"l1", "l2"} {
+			p, x := curvedProblem(t, name, shape.D, shape.d, shape.s)
+			const eps = 1e-3
+			p.Smooth(eps)
+			from := x.Clone()
+			for i, v := range problemtest.Gaussians(3, len(x[BlockTau])) {
+				x[BlockTau][i] += v
+			}
+			far := x.Clone()
+			before, err := p.Evaluate(nil, from)
+			require.NoError(t, err)
+			cost, passes, err := p.ShortenInner(x, from[BlockTau])
+			require.NoError(t, err)
+			assert.Positive(t, passes)
+			again, err := p.Evaluate(nil, x)
+			require.NoError(t, err)
+			assert.InEpsilon(t, again, cost, 1e-12)
+			assert.LessOrEqual(t, cost, before+float64(shape.D*p.Data().N)*eps)
+			var stayed, returned, between int
+			for i := range p.Data().N {
+				part := func(y framework.Point) []float64 { return y[BlockTau][i*shape.d : (i+1)*shape.d] }
+				gone, whole := floats.Distance(part(x), part(from), 2), floats.Distance(part(far), part(from), 2)
+				switch gone {
+				case 0:
+					returned++
+				case whole:
+					stayed++
+				default:
+					between++
+					assert.InDelta(t, gone+floats.Distance(part(far), part(x), 2), whole, 1e-12)
+				}
+			}
+			assert.Positive(t, stayed, "%s %v", name, shape)
+			assert.Positive(t, returned+between, "%s %v", name, shape)
 		}
 	}
 }

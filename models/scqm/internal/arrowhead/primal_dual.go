@@ -33,12 +33,19 @@ type primalDual struct {
 	hess    []float64 // D x D: H in the frame, of a radial one
 	inverse float64   // 1/theta of a radial one
 	ends    [2]float64
+
+	// Of ShortenInner.
+	here, there []float64 // D: residuals
+	z, phi, tau []float64 // m, q, d
+	value       [1]float64
+	kinks       []kink
 }
 
 func newPrimalDual(f *sheet.Sheet) *primalDual {
 	vec, D := func(n int) []float64 { return make([]float64, n) }, f.D
 	return &primalDual{
 		slope: vec(D), row: vec(D), turned: vec(D), curve: vec(D), hess: vec(D * D),
+		here: vec(D), there: vec(D), z: vec(f.M), phi: vec(f.Q), tau: vec(f.Latent), kinks: make([]kink, 0, D),
 	}
 }
 

@@ -1,0 +1,134 @@
+package arrowhead
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
+)
+
+// Where fewer residuals of a row than tau has entries are near zero, the
+// primal-dual system hardly determines tau: its second derivatives almost vanish, and
+// the step leads beyond the next kink, however short the outer step is. On the line
+// between the two points the loss is convex, up to the curvature of the sheet, and
+// minimal at a kink.
+
+// ShortenInner implements [latent.PrimalDual]: rows whose loss increases move only to the minimum of the
+// norm of the residual on the line from their old place, with the residual linearised.
+func (a *Hessian) ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error) {
+	a.prepare(x)
+	a.coords.kept = false
+	if err := a.eachShard(&shortenShard{tau: x[objective.BlockTau], from: from}); err != nil {
+		return 0, 0, err
+	}
+	for _, s := range a.sums {
+		cost += s.cost
+	}
+	return cost + a.o.Penalty(nil, x[objective.BlockTheta]), 2, nil
+}
+
+// shortenShard shortens the steps of some rows.
+type shortenShard struct {
+	tau, from []float64 // n x d
+}
+
+func (job *shortenShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
+	s := a.sums[shard]
+	s.cost = 0
+	for i := lo; i < hi; i++ {
+		weight := a.o.Data().Weight(i)
+		if !(weight > 0) {
+			continue
+		}
+		if err := a.o.Context().Err(); err != nil {
+			return err
+		}
+		value, err := job.shorten(a, w.primalDual(a.F), i)
+		if err != nil {
+			return err
+		}
+		s.cost += weight * value
+	}
+	return nil
+}
+
+// shorten moves row i to the best of old place, trial and minimum on the line, and returns its loss.
+func (job *shortenShard) shorten(a *Hessian, pd *primalDual, i int) (float64, error) {
+	d := a.F.Latent
+	to, from := job.tau[i*d:(i+1)*d], job.from[i*d:(i+1)*d]
+	there, err := pd.valueAt(a, pd.there, to, i)
+	if err != nil {
+		return 0, err
+	}
+	here, err := pd.valueAt(a, pd.here, from, i)
+	if err != nil || there <= here+float64(a.F.D)*a.o.SmoothingLength() {
+		return there, err
+	}
+	f := pd.leastBetween(a.structure)
+	for k, v := range from {
+		pd.tau[k] = v + f*(to[k]-v)
+	}
+	between, err := pd.valueAt(a, pd.there, pd.tau, i)
+	if err != nil {
+		return 0, err
+	}
+	if between < here {
+		copy(to, pd.tau)
+		return between, nil
+	}
+	copy(to, from)
+	return here, nil
+}
+
+// valueAt writes the residual of row i at tau and returns its loss.
+func (pd *primalDual) valueAt(a *Hessian, r, tau []float64, i int) (float64, error) {
+	a.F.Coordinates(pd.z, pd.phi, tau)
+	a.F.Residual(r, pd.z, a.o.Data().Row(i))
+	err := a.o.Loss().Evaluate(pd.value[:], nil, r, a.F.D)
+	return pd.value[0], err
+}
+
+// leastBetween returns the f in [0, 1] that minimises the norm of here + f (there - here).
+func (pd *primalDual) leastBetween(structure rowloss.Structure) float64 {
+	step := pd.row
+	floats.SubTo(step, pd.there, pd.here)
+	if structure == rowloss.StructureRadial {
+		if size := dense.Dot(step, step); size > 0 {
+			return min(max(-dense.Dot(step, pd.here)/size, 0), 1)
+		}
+		return 0
+	}
+	// The slope of sum |here_k + f step_k| rises by 2 |step_k| where entry k vanishes.
+	pd.kinks = pd.kinks[:0]
+	var slope float64
+	for k, v := range step {
+		at := -pd.here[k] / v
+		switch {
+		case v == 0:
+		case at > 0 && !math.IsInf(at, 1):
+			slope -= math.Abs(v)
+			pd.kinks = append(pd.kinks, kink{at, 2 * math.Abs(v)})
+		default:
+			slope += math.Abs(v)
+		}
+	}
+	slices.SortFunc(pd.kinks, func(x, y kink) int { return cmp.Compare(x.at, y.at) })
+	var least float64
+	for _, k := range pd.kinks {
+		if slope >= 0 || least == 1 {
+			break
+		}
+		slope += k.rise
+		least = min(k.at, 1)
+	}
+	return least
+}
+
+// kink is a point on a line at which the slope of a loss jumps up, and the size of the jump.
+type kink struct{ at, rise float64 }
