@@ -44,6 +44,7 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 // loses nothing and pays, or without the columns that do not vary. Observers then see points of the
 // problem in these coordinates.
 func (p *Problem) minimize(ctx context.Context, start framework.Point, solver framework.Solver, o framework.Options) (*framework.Result, error) {
+	p.turnToPrior(start)
 	other, from, f, held, err := p.inOtherCoordinates(start, solver)
 	defer held.Release()
 	if err != nil {

@@ -179,6 +179,39 @@ func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
 	return prior
 }
 
+// turnToPrior rotates the latent coordinates of a point so that the prior of the incomplete rows is least: the axes
+// of their second moments become those of the prior, the longest along the weakest. The rest of the objective does
+// not depend on rotations, so that solvers would take hundreds of iterations to find this one where few rows are
+// incomplete.
+func (p *Problem) turnToPrior(x framework.Point) {
+	if p.Prior == nil {
+		return
+	}
+	f, d, tau := p.NewSheet(), p.Shape().Latent, x[BlockTau]
+	moments, prior := dense.NewSymmetricEigen(d), dense.NewSymmetricEigen(d)
+	copy(prior.A, p.Prior)
+	for i := range p.Data().N {
+		if p.Prior.Of(*p.Data(), i) != nil {
+			dense.AddOuterProduct(moments.A, tau[i*d:(i+1)*d], p.Data().Weight(i))
+		}
+	}
+	if !moments.Factorize() || !prior.Factorize() {
+		return
+	}
+	turn := make([]float64, d*d)
+	for v := range d {
+		for j := range d {
+			for k := range d {
+				turn[j*d+k] += prior.A[j*d+v] * moments.A[k*d+d-1-v]
+			}
+		}
+	}
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	f.TurnLatent(tau, turn, make([]float64, d*(d+2)))
+	dense.Transpose(x[BlockQ], f.QT, f.M, f.D)
+	copy(x[BlockTheta], f.Theta)
+}
+
 // minVariance is the least variance of a latent coordinate, relative to the largest.
 const minVariance = 1e-8
 

@@ -174,6 +174,37 @@ func TestMissingFitsReachTheSurface(t *testing.T) {
 	}
 }
 
+// No rotation of the latent coordinates makes the prior less than that which runs begin with, and it leaves the rest
+// of the cost as it was.
+func TestRunsBeginWithTheRotationOfThePrior(t *testing.T) {
+	x := hide(bowl(41, 60, 6, 0.05), 42, 0.2)
+	p, err := NewProblem(t.Context(), x, losses.SquaredL2(), 3, 2, 1)
+	require.NoError(t, err)
+	at := problemtest.Place(t, p.Objective)
+	before, err := p.Evaluate(nil, at)
+	require.NoError(t, err)
+	p.Prior = wellConditioned(3)
+	loose := p.PriorPenalty(at)
+	p.turnToPrior(at)
+	least := p.PriorPenalty(at)
+	assert.Less(t, least, loose)
+	after, err := p.Evaluate(nil, at)
+	require.NoError(t, err)
+	assert.InEpsilon(t, before, after-least, 1e-12)
+	rng := rand.New(rand.NewPCG(43, 1))
+	for range 100 {
+		turned, i, j, angle := at.Clone(), rng.IntN(3), rng.IntN(2), 2*math.Pi*rng.Float64()
+		if j >= i {
+			j++
+		}
+		for row := range x.N {
+			tau := turned[BlockTau][3*row : 3*row+3]
+			tau[i], tau[j] = math.Cos(angle)*tau[i]-math.Sin(angle)*tau[j], math.Sin(angle)*tau[i]+math.Cos(angle)*tau[j]
+		}
+		assert.GreaterOrEqual(t, p.PriorPenalty(turned), least*(1-1e-12))
+	}
+}
+
 // A model of complete rows that ignores missing entries places rows with gaps among those
 // that it was fitted to.
 func TestMissingRowsAfterACompleteFit(t *testing.T) {

@@ -100,7 +100,7 @@ func alignLatent(f *Sheet, tau, w []float64) {
 		copy(turn[j*d:(j+1)*d], vectors[most*d:(most+1)*d])
 		covariance[most*d+most] = math.NaN() // taken
 	}
-	turnLatent(f, tau, turn, memory)
+	f.TurnLatent(tau, turn, memory)
 }
 
 // addCovariance adds the covariance of the rows of tau with weights w, up to a factor, to sum. It takes
@@ -122,9 +122,9 @@ func addCovariance(sum, memory, tau, w []float64) {
 	}
 }
 
-// turnLatent gives tau, U and the forms coordinates along the rows of turn, orthonormal and d x d. It takes memory
+// TurnLatent gives tau, U and the forms coordinates along the rows of turn, orthonormal and d x d. It takes memory
 // for d x d and 2d numbers.
-func turnLatent(f *Sheet, tau, turn, memory []float64) {
+func (f *Sheet) TurnLatent(tau, turn, memory []float64) {
 	d := f.Latent
 	old, form := memory[:d], memory[2*d:2*d+d*d]
 	turned := func(row []float64) {
