@@ -60,7 +60,7 @@ func (r *request) screen(ctx context.Context) error {
 	if published || r.columns.fitted == 0 {
 		return nil
 	}
-	given := planes.Sample(r.data)
+	given := planes.Sample(mostlyComplete(r.data))
 	sample, err := completed(ctx, given, c.Latent, c.Loss)
 	if err != nil {
 		return err
@@ -76,6 +76,23 @@ func (r *request) screen(ctx context.Context) error {
 		r.notes = append(r.notes, note)
 	}
 	return nil
+}
+
+// mostlyComplete returns the rows without missing entries where these are at least half of all: rows with imputed
+// entries show curvature in directions in which the imputation errs.
+func mostlyComplete(x Data) Data {
+	var whole []int
+	for i := range x.N {
+		if x.Missing && !rows.Incomplete(x.Row(i)) {
+			whole = append(whole, i)
+		}
+	}
+	if len(whole) == 0 || 2*len(whole) < x.N {
+		return x
+	}
+	y := x.Select(whole)
+	y.Missing = false
+	return y
 }
 
 // completed returns rows with imputed missing entries.

@@ -205,6 +205,19 @@ func TestRunsBeginWithTheRotationOfThePrior(t *testing.T) {
 	}
 }
 
+// A table with few missing entries has as many directions of curvature as without: imputed entries do not count.
+func TestFewMissingEntriesKeepTheDirections(t *testing.T) {
+	for seed := range uint64(3) {
+		x := bowl(1+seed, 300, 20, 0.05)
+		c := Config{Latent: 2, Loss: losses.SquaredL2(), IgnoreMissing: true}
+		whole, err := Learn(t.Context(), x, c)
+		require.NoError(t, err)
+		gaps, err := Learn(t.Context(), hide(x, 110+seed, 0.01), c)
+		require.NoError(t, err)
+		assert.Equal(t, whole.Model.Meta.Effective, gaps.Model.Meta.Effective)
+	}
+}
+
 // A model of complete rows that ignores missing entries places rows with gaps among those
 // that it was fitted to.
 func TestMissingRowsAfterACompleteFit(t *testing.T) {
