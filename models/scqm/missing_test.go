@@ -205,6 +205,19 @@ func TestRunsBeginWithTheRotationOfThePrior(t *testing.T) {
 	}
 }
 
+// Few missing entries leave a fit about as easy as none: solvers need not search the rotation of the prior.
+func TestFewMissingEntriesKeepFitsEasy(t *testing.T) {
+	for _, name := range []string{"squared_l2", "huber"} {
+		for seed := range uint64(2) {
+			y := hide(bowl(101+seed, 300, 20, 0.05), 110+seed, 0.01)
+			fit := learn(t, y, Config{Latent: 2, Loss: named(t, name, y.D), Ridge: 1e-3, IgnoreMissing: true})
+			assert.Equal(t, framework.Converged, fit.Run.Status, "%s: %s", name, fit.Run.Message)
+			assert.Less(t, fit.Run.Iterations, 300, name)
+			assert.Less(t, fit.Run.Counts.Passes, 2500., name)
+		}
+	}
+}
+
 // A table with few missing entries has as many directions of curvature as without: imputed entries do not count.
 func TestFewMissingEntriesKeepTheDirections(t *testing.T) {
 	for seed := range uint64(3) {

@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -17,8 +18,9 @@ const (
 	// leastPrior bounds the prior below, relative to that first prior: exact data have no noise, and without a
 	// prior incomplete rows may have no unique projection.
 	leastPrior = 1e-6
-	// priorRuns bounds the runs of settlePrior, priorTolerance is their tolerance, and
-	// settledPrior the relative change of the prior at which they end.
+	// priorRuns bounds the runs of settlePrior, priorTolerance is their tolerance, and settledPrior the change of
+	// the prior at which they end, by what it adds to the cost, relative to that: as much bounds how far the next
+	// run would change the noise.
 	priorRuns, priorTolerance, settledPrior = 3, 1e-3, 0.05
 )
 
@@ -43,14 +45,14 @@ func (p *Problem) settlePrior(ctx context.Context, s *starts, solver framework.S
 				s.count = 1
 			}
 		}
-		before := p.Prior
+		before := p.PriorPenalty(run.Point)
 		if err := p.setPrior(run.Point); err != nil {
 			return err
 		}
 		if floats.Norm(p.Prior, 2) < floats.Norm(least, 2) {
 			p.Prior = least
 		}
-		if floats.Distance(before, p.Prior, 2) <= settledPrior*floats.Norm(p.Prior, 2) {
+		if math.Abs(p.PriorPenalty(run.Point)-before) <= settledPrior*run.Cost {
 			return nil
 		}
 		run, err = p.minimize(ctx, run.Point, solver, o)
