@@ -11,7 +11,7 @@ func (p *Problem) setRidge(ridge float64, flat *placed) error {
 	if ridge == 0 || p.Shape().S == 0 {
 		return nil
 	}
-	cost, err := p.flatCost(flat)
+	cost, err := p.Evaluate(nil, flat.x)
 	if err != nil {
 		return err
 	}

@@ -61,8 +61,8 @@ func SumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss,
 }
 
 func sumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int, told blocks.Progress) ([]*Partial, error) {
-	if near := losses.L2(); r.Kind == blocks.Draw && r.Loss == blocks.Identity(near) {
-		loss = near // of draws under other losses
+	if near := losses.L2(); r.Kind == blocks.Sweep && r.Loss == blocks.Identity(near) {
+		loss = near // of draws of blocks under other losses
 	}
 	if r.Kind.Scores() && (loss == nil || blocks.Identity(loss) != r.Loss) {
 		return nil, fmt.Errorf("scqm: a request for the loss %.80s is answered with another: %w", r.Loss, ErrInput)

@@ -36,7 +36,7 @@ func (r *Request) length() int {
 		return r.Columns * r.D
 	case Flat:
 		return 1 + len(alternating.NewMoments(sheet.New(r.D, d, r.S)).Sums)
-	case Sweep, Draw:
+	case Sweep:
 		return len(alternating.NewMoments(sheet.New(r.D, d, r.S)).Sums)
 	case Gradient, Projected:
 		return r.firstOrderLen()
@@ -72,7 +72,7 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	case Flat:
 		least := losses.SquaredL2().(framework.Radial)
 		return &flatKernel{loss: rounded, sweep: alternating.NewStatelessSweep(r.sheet(), least, most, r.Unit), residual: make([]float64, most*r.D), values: make([]float64, most)}, nil
-	case Sweep, Draw:
+	case Sweep:
 		radial, ok := rounded.(framework.Radial)
 		if !ok || !alternating.CanSweep(rounded) {
 			return nil, fmt.Errorf("scqm: the loss %s cannot be swept: %w", loss.Name(), rows.ErrInput)

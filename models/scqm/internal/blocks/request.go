@@ -46,8 +46,6 @@ const (
 	// Curvature: what Gradient sums, and gradient and Hessian of the cost with tau
 	// eliminated in the coordinates of [arrowhead.Hessian].
 	Curvature
-	// Draw: a Sweep and its [alternating.Response], for stochastic fits.
-	Draw
 	// Jackknife: the sums of [influence.Jackknife]; see [Request.ForJackknife].
 	Jackknife
 	kinds
@@ -55,7 +53,7 @@ const (
 
 // Scores reports whether requests of a kind need the loss.
 func (k Kind) Scores() bool {
-	return k == Flat || k == Sweep || k == Gradient || k == Curvature || k == Projected || k == Draw || k == Jackknife
+	return k == Flat || k == Sweep || k == Gradient || k == Curvature || k == Projected || k == Jackknife
 }
 
 // Request says what is summed over all rows, and at which sheet.

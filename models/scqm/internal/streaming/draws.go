@@ -107,7 +107,7 @@ func (p *Problem) SweepDraw(next, x framework.Point, k int, rate float64) error 
 		p.loss = near
 	}
 	d := p.draws
-	r := p.request(blocks.Draw, x)
+	r := p.request(blocks.Sweep, x)
 	r.Chosen = p.drawn(k)
 	sums, _, err := p.sum(r)
 	if err != nil {

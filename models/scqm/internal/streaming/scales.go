@@ -23,7 +23,7 @@ func (p *Problem) SetScales(s Scales) {
 // DrawAll returns the sums of a draw of all rows at a point.
 func (p *Problem) DrawAll(x framework.Point) ([]float64, error) {
 	p.eps = drawnRounding * p.scale
-	sums, _, err := p.sum(p.request(blocks.Draw, x))
+	sums, _, err := p.sum(p.request(blocks.Sweep, x))
 	p.eps = 0
 	return sums, err
 }

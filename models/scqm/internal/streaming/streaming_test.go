@@ -21,7 +21,7 @@ func (e *engine) Shape() (n, D int) { return e.source.Shape() }
 
 func (e *engine) Sum(ctx context.Context, r *blocks.Request) (*blocks.Partial, error) {
 	loss := e.loss
-	if near := losses.L2(); r.Kind == blocks.Draw && r.Loss == blocks.Identity(near) {
+	if near := losses.L2(); r.Kind == blocks.Sweep && r.Loss == blocks.Identity(near) {
 		loss = near
 	}
 	p, err := r.Partials(ctx, e.source, loss, []blocks.Range{{Count: blocks.Count(r.N)}}, 1, nil)
