@@ -6,7 +6,8 @@ Each cloud goes through `scqm denoise`. Its score is the root mean square distan
 the true surface, outliers apart, over that of the points as they came ("raw"); with
 --best also over the lesser of that and what the best of a few fixed numbers of
 neighbours leaves, chosen with the truth; with --against over that of another version;
-with --peers over those of other tools that are installed. Means are geometric:
+with --peers over those of other tools that are installed. Means are geometric. The exit
+status is 1 where the program fails on a cloud:
 
     python python/benchmarks/clouds.py --program new/scqm --against old/scqm --n 60
 """
@@ -144,10 +145,7 @@ def draw(seed: int, index: int) -> tuple[str, str, Cloud, str]:
 
 
 def run(program: str, cloud: Cloud, *flags: str) -> tuple[float, float]:
-    """Return the error that a program leaves, and its user seconds.
-
-    Where it fails, points stay as they came, and seconds are not a number.
-    """
+    """Return the error that a program leaves, and its user seconds: nan if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         before, after = Path(folder, "before.npy"), Path(folder, "after.npy")
         np.save(before, cloud.points)
@@ -158,7 +156,7 @@ def run(program: str, cloud: Cloud, *flags: str) -> tuple[float, float]:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            return cloud.error(cloud.points), np.nan
+            return np.nan, np.nan
         return cloud.error(np.load(after)), usage.ru_utime
 
 
@@ -219,8 +217,8 @@ def line(name: str, found: list[dict[str, Any]], ratios: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def report(found: list[dict[str, Any]]) -> None:
-    """Print the table, by group and by condition, and the worst clouds."""
+def report(found: list[dict[str, Any]]) -> bool:
+    """Print the table, the worst clouds and failures of A; return whether all ran."""
     ratios = [key for key in dict.fromkeys(k for f in found for k in f) if " / " in key]
     heads = ["clouds", "n", *ratios, "CPU s of A"]
     print("Ratios: mean, worst; to raw and best also how many are above 1.02 and 1.3\n")
@@ -232,11 +230,12 @@ def report(found: list[dict[str, Any]]) -> None:
     for key in ("A / raw", "A / best", "A / B"):
         if key in ratios:
             print(f"\nThe worst by {key}:")
-            for f in sorted(found, key=lambda f: -float(f[key]))[:5]:
+            scored = [f for f in found if np.isfinite(f[key])]
+            for f in sorted(scored, key=lambda f: -float(f[key]))[:5]:
                 print(f"  {f[key]:.3f}  {f['said']}")
-    for f in found:
-        if not np.isfinite(f["seconds"]):
-            print(f"\nA failed: {f['said']}")
+    failed = [f["said"] for f in found if np.isnan(f["seconds"])]
+    print("".join(f"\nA failed: {said}" for said in failed))
+    return not failed
 
 
 def main() -> None:
@@ -256,7 +255,8 @@ def main() -> None:
     with ThreadPoolExecutor(1 if options.peers else options.jobs) as pool:
         work = partial(score, options.seed, options=options)
         found = list(pool.map(work, options.only or range(options.n)))
-    report(found)
+    if not report(found):
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import (
 //
 // The noise and the number K of rows of a chart differ from place to place. The noise is that of the smallest charts that are larger than it.
 // K is that of the least risk by Stein's unbiased estimate, after the rows have been denoised once. A row that is further from the surface than noise
-// explains stays where it is.
+// explains stays where it is. All rows stay where they are too far apart to tell noise from parts as thin as it.
 //
 // No result depends on the order of the rows.
 //
@@ -190,6 +190,8 @@ type fit struct {
 	charts []float64
 	about  []about   // of every row; nil before the pilot
 	sheets sheetPair // that some rows are on; zero for none
+	// sparse says that rows are too far apart to tell noise from thin parts, and stay where they are.
+	sparse bool
 }
 
 // chartNotes is the number of numbers that follow a chart.
@@ -309,7 +311,12 @@ func (w *worker) Place(h *core.Neighborhood, about *core.Row) error {
 }
 
 // MaxNoise is the distance from the surface beyond which rows are left where they are.
-func (w *worker) MaxNoise() float64 { return w.tune.Most * w.noise }
+func (w *worker) MaxNoise() float64 {
+	if w.sparse {
+		return 0
+	}
+	return w.tune.Most * w.noise
+}
 
 // Project writes the mean of the feet of x on the charts into dst.
 func (w *worker) Project(dst, x []float64) error {

@@ -248,9 +248,8 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 			grows := max(1, noise[up][j]/v/math.Sqrt(growthByChance))
 			v /= grows * grows
 		}
-		scales[j] = v
+		scales[j], places[j].scale = v, v
 		all = append(all, sizes[k][j])
-		places[j].scale = v
 	}
 	size := core.Median(all)
 	if !(size > 0) {
@@ -280,6 +279,12 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 			}
 		}
 	}
+	if err := p.judgeNoise(l, scales); err != nil {
+		return err
+	}
+	if p.charts.sparse {
+		return p.charts.take(l, places)
+	}
 	r, pair, err := p.findSheets(l, setting{Setting: chart.Setting{Ridge: pilotRidge, Rounds: 2, Cut: p.tune.Cut * scale}})
 	if err != nil {
 		return err
@@ -288,6 +293,14 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		p.charts.sheets = pair
 	}
 	return p.charts.take(l, places)
+}
+
+// judgeNoise asks the nearest rows whether there is as much noise.
+func (p *preparation) judgeNoise(l *ladder, noise []float64) (err error) {
+	if p.setting.noisy {
+		p.charts.sparse, err = l.sparse(noise)
+	}
+	return err
 }
 
 // leastLocal and mostLocal bound the noise about a place, in units of that of all: parts as thin as neighbourhoods look like noise.

@@ -273,8 +273,11 @@ const (
 // closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty goes to the wrong one.
 const closeSides = 4
 
-// Note says that rows are on two sheets too near to each other for all to be on the right one.
+// Note says that rows are on two sheets too near to each other for all to be on the right one, or that all stay where they are.
 func (a *fit) Note() string {
+	if a.sparse {
+		return "auto: rows are too far apart to tell noise from thin parts of the surface, and are left where they are; more rows would tell"
+	}
 	if apart := 2 * a.sheets.half / a.sheets.scale; a.sheets.half > 0 && apart < closeSides {
 		return fmt.Sprintf("auto: rows are on two sheets, %.1f standard deviations of the noise apart, and have gone to the one that they are nearer to, which is not that of all", apart)
 	}
