@@ -54,8 +54,6 @@ var packageDrills = []goDrill{
 	{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000},
 	{name: "go-batch", pkg: "./models/scqm/internal/nearest", run: "DrillBatch", cases: 100000},
 	{name: "go-kernels", pkg: "./internal/dense", run: "DrillKernels", cases: 200000},
-	{name: "go-certified-rows", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedRows", cases: 4000},
-	{name: "go-certified-losses", pkg: "./models/scqm/internal/nearest", run: "DrillCertifiedLosses", cases: 2000},
 	{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300},
 	{name: "go-spoilt-entries", pkg: "./models/selection", run: "DrillSpoiltEntries", cases: 140},
 	{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110},
