@@ -52,7 +52,9 @@ def test_flat_tables_are_filled_by_flat_sheets() -> None:
     rng = np.random.default_rng(0)
     plane = rng.normal(size=(120, 2)) @ rng.normal(size=(2, 8))
     plane += 0.3 * rng.normal(size=plane.shape)
-    bent = ManifoldImputer(2, 1).fit(np.where(rng.random(plane.shape) < 0.15, np.nan, plane))
+    bent = ManifoldImputer(2, 1).fit(
+        np.where(rng.random(plane.shape) < 0.15, np.nan, plane)
+    )
     assert not bent.model_.linear
     assert "a flat sheet predicts hidden entries better" in bent.notes_
     noise = np.random.default_rng(1).normal(size=(100, 6))
