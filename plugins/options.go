@@ -9,7 +9,7 @@ import (
 
 // Defaults of [Options].
 const (
-	DefaultStartTimeout = 10 * time.Second
+	DefaultStartTimeout = 30 * time.Second
 	DefaultCallTimeout  = 30 * time.Second
 )
 
@@ -23,8 +23,8 @@ type Options struct {
 	// "" and [AnySHA256] take any. It is that of the one file, not of what a
 	// script imports, its interpreter, or libraries.
 	SHA256 string
-	// StartTimeout bounds the time until the plugin is configured. Zero stands
-	// for 10 s.
+	// StartTimeout bounds the time until the plugin is configured, 10 s and more for one in
+	// Python on a busy machine. Zero stands for 30 s.
 	StartTimeout time.Duration
 	// CallTimeout bounds the time for scoring up to 1 MiB of residuals, or a
 	// row where that is longer. Zero stands for 30 s.
