@@ -86,6 +86,7 @@ def call(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
             "import scqm in the child only"
         )
     try:
+        # mypy loses the types of P.args in map; _plain keeps their number and order.
         return function(*map(_plain, args), **kwargs)  # type: ignore[arg-type]
     except RuntimeError as error:
         raise exception(str(error)) from None
