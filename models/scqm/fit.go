@@ -65,10 +65,10 @@ func (r *request) screen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.screening, err = newScreening(ctx, sample, c.Latent, r.columns.fitted, c.Seed); err != nil {
+	if r.screening, err = newScreening(ctx, given, sample, c.Latent, r.columns.fitted, c.Seed); err != nil {
 		return err
 	}
-	if r.screening.given = given; !c.ruled() {
+	if !c.ruled() {
 		return nil
 	}
 	r.columns = r.screening.columns(r.columns.fitted)

@@ -101,7 +101,8 @@ func (f *streamFit) screen() error {
 		return nil
 	}
 	var err error
-	f.screening, err = newScreening(f.ctx, f.starts.Sample(), f.c.Latent, f.columns.fitted, f.c.Seed)
+	sample := f.starts.Sample()
+	f.screening, err = newScreening(f.ctx, sample, sample, f.c.Latent, f.columns.fitted, f.c.Seed)
 	if err != nil || !f.c.ruled() {
 		return err
 	}

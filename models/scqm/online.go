@@ -262,7 +262,7 @@ func (o *Online) firstSheet(ctx context.Context, x Data, starts *streaming.Start
 	p, s, c := o.problem, &o.s, o.config
 	ruled := c.ruled()
 	for {
-		t, err := newScreening(ctx, x, s.Latent, max(s.S, 1), c.Seed)
+		t, err := newScreening(ctx, x, x, s.Latent, max(s.S, 1), c.Seed)
 		if err != nil {
 			return nil, err
 		}

@@ -33,11 +33,13 @@ type screening struct {
 }
 
 // newScreening searches the planes from which a sheet with d latent dimensions and s directions of curvature
-// may start, and tests for curvature.
-func newScreening(ctx context.Context, sample Data, d, s int, seed uint64) (*screening, error) {
-	t := &screening{sample: sample, seed: seed, evidence: planes.Evidence{P: 1}}
+// may start, and tests for curvature. given are the rows of the sample before imputation. Draws go by row, so
+// the rows are put in an order that does not depend on that of the table.
+func newScreening(ctx context.Context, given, sample Data, d, s int, seed uint64) (*screening, error) {
+	order := planes.Order(sample)
+	t := &screening{sample: sample.Select(order), given: given.Select(order), seed: seed, evidence: planes.Evidence{P: 1}}
 	var err error
-	if t.scores, err = planes.New(ctx, sample, d, s); err != nil || t.scores == nil {
+	if t.scores, err = planes.New(ctx, t.sample, d, s); err != nil || t.scores == nil {
 		return t, err
 	}
 	if t.found, err = t.scores.Search(ctx, d+s, d, seed); err != nil {

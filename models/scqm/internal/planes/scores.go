@@ -1,6 +1,7 @@
 package planes
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -61,6 +62,19 @@ func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 
 // Sample returns at most SampleRows rows of positive weight, evenly spread.
 func Sample(x rows.Data) rows.Data { return x.Select(evenly(x, SampleRows)) }
+
+// Order lists the rows by their distance from the mean, and by their entries where that is equal.
+func Order(x rows.Data) []int {
+	if x.N == 0 {
+		return nil
+	}
+	squares, order := make([]float64, x.N), make([]int, x.N)
+	x.EachSquare(rows.Mean(x), func(i int, square float64) { squares[i], order[i] = square, i })
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(squares[i], squares[j]), slices.Compare(x.Row(i), x.Row(j)))
+	})
+	return order
+}
 
 // evenly lists at most count row numbers of positive weight, evenly spaced.
 func evenly(x rows.Data, count int) []int {
