@@ -131,7 +131,7 @@ class SCQM(
         The variance of each coordinate over that of the rows, as by principal
         components; what the sheet gains by bending counts in ``r2_`` only. Likewise.
     r2_ : float
-        1 - sum w |f(tau) - x|^2 / sum w |x - mean_|^2, over entries that are not
+        ``1 - sum w |f(tau) - x|^2 / sum w |x - mean_|^2``, over entries that are not
         missing. It counts squares whatever the loss, and rises with d and s, noise or
         not. Likewise.
     r2_pca_ : tuple of float
