@@ -83,7 +83,6 @@ func (p *preparation) linearHolds() (gain float64, holds bool, err error) {
 		return 0, false, err
 	}
 	mean, deviation := stat.MeanStdDev(difference, nil)
-	mean += m.plane.Bent() // which only charts have
 	chance := likely * deviation / math.Sqrt(float64(len(difference)))
 	// Charts have to be better than the model of all rows for certain, and not by less, beyond chance, than that of the nearest
 	// rows is: these were judged by the rows themselves, as charts were, whose risk was found to be lower.

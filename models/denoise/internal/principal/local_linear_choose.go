@@ -201,7 +201,7 @@ func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
 	}
 	m := &Linear{Plane: f.wide, Noise: math.Sqrt(f.variance), Off: off}
 	if m.empty = p != nil && p.empty; m.empty {
-		m.Plane, m.Overall, m.Risk = p.straight(), stat.Mean(overall, nil), stat.Mean(overall, nil)
+		m.Plane, m.Overall, m.Risk = p, stat.Mean(overall, nil), stat.Mean(overall, nil)
 		return m, nil
 	}
 	base, best, err := f.chooseNear(m, moved)
@@ -226,7 +226,7 @@ func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
 				m.Risk += m.Overall - stat.Mean(base, nil)
 			}
 			if m.neighbors == 0 && !each {
-				m.Plane = p.straight()
+				m.Plane = p
 			}
 		}
 	}
@@ -312,7 +312,7 @@ func (f *linearSearch) overall(p *Plane, rows int) (cost float64, risk []float64
 			cost += fitted / float64(some.N)
 		}
 	}
-	return cost - p.Bent(), risk
+	return cost, risk
 }
 
 // moved holds all rows after a perturbation of every entry by eps, up or down, with axes of their own.

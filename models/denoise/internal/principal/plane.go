@@ -46,8 +46,6 @@ type Plane struct {
 	quiet float64
 	// empty where no axis is more than noise, and those there are were asked for by the method alone.
 	empty bool
-	// Bend is what the surface is off the plane by; nil where that is not known.
-	Bend *PlaneBend
 }
 
 // PlaneSample are the rows that axes are found by: distinct ones of positive weight.
@@ -179,11 +177,10 @@ func (f *planeFit) find() (*Plane, error) {
 		}
 	}
 	if f.given == 0 && !f.linear {
-		p.findBend(f, kept)
 		if err := f.addWeak(p, kept); err != nil {
 			return nil, err
 		}
-		p.empty = p.empty && p.R == f.least && p.Bend == nil
+		p.empty = p.empty && p.R == f.least
 	}
 	if f.given == 0 && p.R > f.most || p.R < f.least {
 		return nil, nil
@@ -380,9 +377,6 @@ func (p *Plane) back(dst, z []float64) {
 	for a, v := range z {
 		floats.AddScaled(dst, v, p.axis(a))
 	}
-	if p.Bend != nil {
-		p.Bend.add(dst, z, 1)
-	}
 }
 
 // shrinking is the number of axes that a linear model does not shrink to nothing.
@@ -431,9 +425,6 @@ func (p *Plane) Cloud(x rows.Data, threads int) (*core.Cloud, error) {
 // Leave takes a row that has been denoised along the axes, to the coordinates on, back to
 // columns. dst is the row as it came, at the distance off from the plane.
 func (p *Plane) Leave(dst, on []float64, off float64, row *core.Row) {
-	if p.Bend != nil {
-		off = p.Bend.off(dst, p.Centre, on, off)
-	}
 	row.Extrapolated = row.Extrapolated || off > max(p.Reach, p.rounding(dst))
 	if !row.Unchanged {
 		p.back(dst, on)
@@ -454,14 +445,6 @@ func (p *Plane) rounding(x []float64) float64 {
 func (p *Plane) Check() error {
 	if p.R < 1 || p.R > p.D || len(p.Centre) != p.D || len(p.Axes) != p.R*p.D || len(p.Gain) != p.R {
 		return fmt.Errorf("denoise: %d numbers for %d principal axes of rows of %d columns: %w", len(p.Axes), p.R, p.D, core.ErrInput)
-	}
-	b := p.Bend
-	if b == nil {
-		return nil
-	}
-	rank := len(b.Axes) / p.D
-	if b.First < 1 || b.First > min(p.R, bendAxes) || len(b.Low) != p.R || len(b.Up) != p.R || rank > mostBends || len(b.Axes) != rank*p.D || len(b.Factors) != rank*bendFunctions(p.R, b.First) {
-		return fmt.Errorf("denoise: %d factors of %d coordinates for the bend of a plane of %d axes: %w", len(b.Factors), b.First, p.R, core.ErrInput)
 	}
 	return nil
 }

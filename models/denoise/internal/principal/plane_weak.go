@@ -24,8 +24,7 @@ const (
 // addWeak adds axes along which the rows vary by less than noise alone may, but together
 // with their neighbours on the plane: what is left of a row off the plane then goes with
 // that of its neighbours. How far it does by chance, rows tell whose rest is that of other
-// rows. Where the bend of the plane explains that there are none, else it is found anew beside these: an axis that is
-// hardly more than noise takes in more of it than a bend, which is shrunk.
+// rows.
 func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 	if !(p.Noise > 0) || p.R > f.most {
 		return nil
@@ -38,10 +37,6 @@ func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 	x.Weights = nil
 	for range 3 {
 		found, err := f.weakAxes(p, x)
-		if err == nil && len(found) > 0 && p.Bend != nil {
-			p.Bend = nil
-			found, err = f.weakAxes(p, x)
-		}
 		if err != nil {
 			return err
 		}
@@ -61,9 +56,6 @@ func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 		if p.R > f.most {
 			return nil
 		}
-	}
-	if p.Bend == nil {
-		p.findBend(f, weights)
 	}
 	return nil
 }
@@ -93,9 +85,6 @@ func (f *planeFit) weakAxes(p *Plane, x rows.Data) ([]float64, error) {
 	p.Each(x.N, f.threads, func(diff []float64, i int) {
 		p.split(z[i*p.R:(i+1)*p.R], diff, x.Row(i))
 		copy(rest.Row(i), diff)
-		if p.Bend != nil {
-			p.Bend.add(rest.Row(i), z[i*p.R:(i+1)*p.R], -1)
-		}
 	})
 	near := neighborsOf(z, x.N, p.R, min(weakNeighbors, x.N/3), f.threads)
 	order := make([]int, x.N)

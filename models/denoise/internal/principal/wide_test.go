@@ -27,21 +27,6 @@ func find(t testing.TB, s Search, x rows.Data) *Plane {
 	return p
 }
 
-// bentSample bends into every one of its columns, of unit variance together.
-func bentSample(seed uint64, n, D int) sample {
-	rng := rand.New(rand.NewPCG(seed, 79))
-	s := sample{x: rows.Data{N: n, D: D, X: make([]float64, n*D)}, clean: rows.Data{N: n, D: D, X: make([]float64, n*D)}}
-	for i := range n {
-		t, u := 2*rng.Float64()-1, 2*rng.Float64()-1
-		for j := range D {
-			a := float64(j)
-			s.clean.Row(i)[j] = (math.Cos(a)*t + math.Sin(a)*u + .5*math.Sin(1.5*(t*math.Sin(2*a)+u*math.Cos(3*a)))) / 3
-			s.x.Row(i)[j] = s.clean.Row(i)[j] + .05*rng.NormFloat64()
-		}
-	}
-	return s
-}
-
 func normalRows(seed uint64, n, D int) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float64, n*D)
@@ -342,38 +327,4 @@ func TestLocalLinearWeights(t *testing.T) {
 	require.Positive(t, square)
 	require.Less(t, trace, float64(r))
 	require.False(t, math.IsNaN(trace))
-}
-
-// TestBendOfNothing wants no bend of planes that rows are on, but for noise.
-func TestBendOfNothing(t *testing.T) {
-	for seed := range uint64(6) {
-		require.Nil(t, find(t, Search{Latent: 2, Textured: true}, linearRows(40+seed, 300, 20, 9, 8, 7)).Bend)
-	}
-}
-
-// TestBendIsShrunk: a sheet that bends by little into many columns is nearer to its plane with its bend than without, the bend is
-// orthogonal to the axes, and what is said of its gain is about so.
-func TestBendIsShrunk(t *testing.T) {
-	s := bentSample(7000, 600, 20)
-	p := find(t, Search{Latent: 2, Textured: true}, s.x)
-	require.NotNil(t, p.Bend)
-	z, off := p.Coordinates(s.clean, 1)
-	before, after := 0.0, 0.0
-	y, flat := make([]float64, 20), p.straight()
-	for i := range s.clean.N {
-		at := z[i*p.R : (i+1)*p.R]
-		p.back(y, at)
-		far := rows.Distance(y, s.clean.Row(i))
-		require.InDelta(t, far, p.Bend.off(s.clean.Row(i), p.Centre, at, off[i]), 1e-9)
-		before, after = before+off[i]*off[i]/600, after+far*far/600
-		flat.back(y, at)
-		require.InDelta(t, off[i], rows.Distance(y, s.clean.Row(i)), 1e-9)
-	}
-	t.Logf("%.5f -> %.5f, said to gain %.5f", before, after, p.Bent())
-	require.Less(t, after, .8*before)
-	require.InDelta(t, before-after, p.Bent(), .5*(before-after))
-	p.back(y, []float64{1e300, -1e300, 1e300, -1e300}[:p.R])
-	for _, v := range y {
-		require.False(t, math.IsNaN(v) || math.IsInf(v, 0))
-	}
 }
