@@ -43,7 +43,7 @@ var packageDrills = []goDrill{
 	{name: "go-foreign-readers", pkg: "./cmd/scqm", run: "DrillForeign", cases: 40},
 	{name: "go-suggested", pkg: "./models/selection", run: "TestSuggest$", cases: 27},
 	{name: "go-stiefel-logarithms", pkg: "./manifolds", run: "DrillStiefelLog", cases: 2000},
-	{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits|DrillEssential", cases: 1000},
+	{name: "go-robust-fits", pkg: "./models/residuals", run: "DrillFits", cases: 1000},
 	{name: "go-kinks", pkg: "./models/scqm", run: "DrillKinks", cases: 400},
 	// Whole products of what make test tries in part.
 	{name: "go-whole", alone: true, pkg: "./models/denoise ./models/scqm ./models/selection ./models/residuals ./solvers", run: ".", cases: 1, env: drill.EnvCases + "=%d,spoilt-entries=12,minima=24"},

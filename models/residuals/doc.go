@@ -10,9 +10,8 @@
 // where the function offers them ([Jacobian]), else differences. With a loss that grows
 // less than quadratically, rows that do not fit hardly count: fits are robust.
 //
-// Functions of common problems are here: [NewDistances] (Karcher means and medians),
-// [NewRotationGraph] (rotation averaging), [NewEssential] (motion between two views) and
-// [NewSubspace] (robust subspaces).
+// [NewDistances] makes rows of the distances from points of a manifold, for Karcher means
+// and medians.
 //
 // Sources: P. J. Huber, E. M. Ronchetti, Robust Statistics, Wiley 2009; B. Triggs et
 // al., Bundle adjustment - a modern synthesis, LNCS 1883 (2000), section 4.

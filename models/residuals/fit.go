@@ -67,9 +67,8 @@ const costRounding = 0x1p-42
 // trustRegion has the model that costs least of those that lead to the end.
 func trustRegion(f Function) solvers.TrustRegion {
 	f = unwrap(f)
-	_, exact := f.(SecondOrder)
 	_, known := f.(Jacobian)
-	return solvers.TrustRegion{GaussNewton: !exact && !(known && differentiable(f))}
+	return solvers.TrustRegion{GaussNewton: !(known && differentiable(f))}
 }
 
 // Fit minimises the sum of weighted losses from a start. Like framework.Solve, it

@@ -26,12 +26,3 @@ type Jacobian interface {
 	// vectors v at x. g holds the rows g_from, ..., g_{to-1}.
 	AddTransposedProduct(dst, x framework.Point, g []float64, from, to int) error
 }
-
-// SecondOrder is a [Jacobian] that is given in the surrounding space, with second
-// derivatives there, which save differences.
-type SecondOrder interface {
-	Jacobian
-	// AddSecondProduct adds sum_i D^2 r_i(x)[v]' g_i over rows from, ..., to-1 to
-	// dst: the derivative along v of what AddTransposedProduct adds, with g kept.
-	AddSecondProduct(dst, x, v framework.Point, g []float64, from, to int) error
-}

@@ -49,34 +49,6 @@ func (p *problem) weigh(u []float64, lo, hi int) error {
 	return nil
 }
 
-// curvature is the second derivatives of a problem whose function has them.
-type curvature struct {
-	p *problem
-	f SecondOrder
-}
-
-// HessianProduct implements framework.TwiceDifferentiable:
-//
-//	sum_i w_i (J_i' H_i J_i v + D^2 r_i[v]' g_i),
-//
-// with the gradients g_i and the Hessians H_i of the loss.
-func (c curvature) HessianProduct(dst, x, v framework.Point) error {
-	p := c.p
-	if err := p.differentiateAt(x); err != nil {
-		return err
-	}
-	return p.sum(dst, func(s, lo, hi int) error {
-		if err := p.addLossHessian(x, v, s, lo, hi); err != nil {
-			return err
-		}
-		g, err := p.scaledGradients(lo, hi)
-		if err != nil {
-			return err
-		}
-		return c.f.AddSecondProduct(p.sums[s], x, v, g, lo, hi)
-	})
-}
-
 // addLossHessian adds w_i J_i' H_i J_i v over the rows of a shard to its sums.
 func (p *problem) addLossHessian(x, v framework.Point, s, lo, hi int) error {
 	u := p.change[lo*p.m : hi*p.m]

@@ -18,8 +18,7 @@ import (
 // not all 0; nil stands for 1. threads below 1 stands for all processors; results do
 // not depend on it. Evaluations end early with the error of ctx when it is done.
 //
-// The problem has Resume, and is a framework.GaussNewton. Where f is a
-// [SecondOrder], it is framework.TwiceDifferentiable too, else a
+// The problem has Resume, and is a framework.GaussNewton. It is a
 // framework.IntrinsicHessian, with a relative error of about 1e-10 where f is a
 // [Jacobian] and 1e-6 where it is not, provided that manifolds with a framework.Metric
 // transport vectors in parallel. Where
@@ -49,15 +48,8 @@ func New(ctx context.Context, f Function, loss framework.Loss, weights []float64
 		return nil, err
 	}
 	_, kinks := loss.(framework.Smoother)
-	second, curved := f.(SecondOrder)
 	known := differentiable(f)
 	switch {
-	case kinks && curved:
-		return struct {
-			*problem
-			rounding
-			curvature
-		}{p, newRounding(p), curvature{p, second}}, nil
 	case kinks && known:
 		return struct {
 			*problem
@@ -69,11 +61,6 @@ func New(ctx context.Context, f Function, loss framework.Loss, weights []float64
 			*problem
 			rounding
 		}{p, newRounding(p)}, nil
-	case curved:
-		return struct {
-			*problem
-			curvature
-		}{p, curvature{p, second}}, nil
 	case known:
 		return struct {
 			*problem

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,24 +54,6 @@ func random(n int, rng *rand.Rand) rows.Data {
 	return x
 }
 
-func graph(t testing.TB, k, n int, metric residuals.RotationMetric, rng *rand.Rand) *residuals.RotationGraph {
-	m := manifolds.NewRotations(3)
-	var edges []residuals.RelativeRotation
-	for i := range n {
-		r := make([]float64, 9)
-		m.Rand(r, rng)
-		from := i%k - 1
-		to := (i + 1 + i/k) % k
-		if from == to {
-			to = (to + 1) % k
-		}
-		edges = append(edges, residuals.RelativeRotation{From: from, To: to, R: r})
-	}
-	g, err := residuals.NewRotationGraph(k, edges, metric)
-	require.NoError(t, err)
-	return g
-}
-
 func distances(t testing.TB, m framework.Manifold, n int, rng *rand.Rand) *residuals.Distances {
 	d, err := residuals.NewDistances(m, points(m, n, rng))
 	require.NoError(t, err)
@@ -81,8 +62,6 @@ func distances(t testing.TB, m framework.Manifold, n int, rng *rand.Rand) *resid
 
 func TestLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	space, err := residuals.NewSubspace(random(40, rng), 2)
-	require.NoError(t, err)
 	product := manifolds.NewProduct(
 		framework.Block{Name: "u", Manifold: manifolds.Sphere(3)}, framework.Block{Name: "S", Manifold: manifolds.NewSPD(2)})
 	functions := map[string]residuals.Function{
@@ -92,10 +71,8 @@ func TestLaws(t *testing.T) {
 		"grassmann":  distances(t, manifolds.NewGrassmann(4, 2), 5, rng),
 		"hyperbolic": distances(t, manifolds.Hyperbolic(3), 5, rng),
 		"product":    distances(t, product, 5, rng),
-		"chordal":    graph(t, 4, 40, residuals.Chordal, rng),
-		"geodesic":   graph(t, 4, 40, residuals.Geodesic, rng),
-		"subspace":   space,
 	}
+	functions["graph"], _ = measure(t, points(manifolds.NewRotations(3), 4, rng).X, 40, 0.5, rng)
 	for name, f := range functions {
 		n, m := f.Shape()
 		weights := make([]float64, n)
@@ -301,114 +278,19 @@ func TestSymmetricPoints(t *testing.T) {
 	}
 }
 
-// subspaceRows has n rows of length D, the first outliers of them anything of the size
-// given, the others of a subspace.
-func subspaceRows(n, outliers, d int, truth []float64, size float64, rng *rand.Rand) rows.Data {
-	D := len(truth) / d
-	x := rows.Data{N: n, D: D, X: make([]float64, n*D)}
-	for i := range n {
-		for k := 0; i >= outliers && k < d; k++ {
-			c := rng.NormFloat64()
-			for j := range D {
-				x.Row(i)[j] += c * truth[j*d+k]
-			}
-		}
-		for j := 0; i < outliers && j < D; j++ {
-			x.Row(i)[j] = size * rng.NormFloat64()
-		}
-	}
-	return x
-}
-
-// TestRobustSubspace recovers the subspace of the inliers exactly although 30 % of the
-// rows are anything, of up to five times the length. Of much longer ones the least sum of
-// distances is elsewhere, and goes through some of them: fits end there too.
-func TestRobustSubspace(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 8))
-	const n, D, d = 100, 8, 3
-	m := manifolds.NewGrassmann(D, d)
-	truth := make([]float64, D*d)
-	m.Rand(truth, rng)
-	for _, c := range []struct {
-		loss framework.Loss
-		size float64
-		near bool
-	}{{losses.L2(), 10, false}, {losses.L2(), 3, true}, {losses.SquaredL2(), 3, false}} {
-		s, err := residuals.NewSubspace(subspaceRows(n, 30, d, truth, c.size, rng), d)
-		require.NoError(t, err)
-		r := fit(t, s, s.Start(), c.loss)
-		assert.Equal(t, framework.Converged, r.Run.Status, r.Run.Message)
-		off, err := m.Distance(r.Point[0], truth)
-		require.NoError(t, err)
-		assert.Equal(t, c.near, off < 1e-7, "%s is %g away with outliers of size %g", c.loss.Name(), off, c.size)
-	}
-}
-
-// measure makes measurements of a ring of rotations with chords, of which a fraction is
-// wrong.
-func measure(truth []float64, n int, wrong float64, rng *rand.Rand) []residuals.RelativeRotation {
-	m := manifolds.NewRotations(3)
-	k := len(truth) / 9
-	var edges []residuals.RelativeRotation
-	for i := range n {
-		from, to := i%k, (i%k+1+i/k%(k-1))%k
-		r := make([]float64, 9)
-		if rng.Float64() < wrong {
-			m.Rand(r, rng)
-		} else {
-			a, b := truth[9*from:9*from+9], truth[9*to:9*to+9]
-			for j := range 3 {
-				for l := range 3 {
-					for q := range 3 {
-						r[3*j+l] += a[3*q+j] * b[3*q+l]
-					}
-				}
-			}
-		}
-		edges = append(edges, residuals.RelativeRotation{From: from, To: to, R: r})
-	}
-	return edges
-}
-
-// TestRotationAveraging recovers 10 rotations, up to one that stays free, from relative
-// ones of which a quarter is wrong.
-func TestRotationAveraging(t *testing.T) {
-	rng := rand.New(rand.NewPCG(11, 8))
-	const k = 10
-	truth := points(manifolds.NewRotations(3), k, rng).X
-	edges := measure(truth, 8*k, 0.25, rng)
-	for _, metric := range []residuals.RotationMetric{residuals.Chordal, residuals.Geodesic} {
-		g, err := residuals.NewRotationGraph(k, edges, metric)
-		require.NoError(t, err)
-		r := fit(t, g, g.Start(), losses.L2())
-		assert.Equal(t, framework.Converged, r.Run.Status, r.Run.Message)
-		want, got := make([]float64, len(edges)), make([]float64, len(edges))
-		require.NoError(t, g.Angles(want, framework.Point{truth}))
-		require.NoError(t, g.Angles(got, r.Point))
-		assert.InDeltaSlice(t, want, got, 1e-7)
-	}
-}
-
 // TestExactRows has nothing but rows that fit: the cost vanishes, and so does the
 // stationarity although losses have kinks there.
 func TestExactRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 8))
 	truth := points(manifolds.NewRotations(3), 5, rng).X
-	for _, metric := range []residuals.RotationMetric{residuals.Chordal, residuals.Geodesic} {
-		g, err := residuals.NewRotationGraph(5, measure(truth, 20, 0, rng), metric)
-		require.NoError(t, err)
-		start := points(manifolds.NewRotations(3), 5, rng).X
-		for i := range 5 {
-			copy(start[9*i:], near(t, manifolds.NewRotations(3), truth[9*i:9*i+9], 0.3, rng))
-		}
-		for _, loss := range []framework.Loss{losses.L1(), losses.L2(), losses.SquaredL2()} {
-			r := fit(t, g, framework.Point{start}, loss)
-			assert.Equal(t, framework.Converged, r.Run.Status, "%s: %s", loss.Name(), r.Run.Message)
-			assert.Less(t, r.Objective, 1e-6, loss.Name())
-			r = fit(t, g, g.Start(), loss) // which fits but for rounding
-			assert.Equal(t, framework.Converged, r.Run.Status, "%s: %s", loss.Name(), r.Run.Message)
-			assert.Less(t, r.Objective, 1e-13, loss.Name())
-		}
+	g, start := measure(t, truth, 20, 0, rng)
+	for _, loss := range []framework.Loss{losses.L1(), losses.L2(), losses.SquaredL2()} {
+		r := fit(t, g, start, loss)
+		assert.Equal(t, framework.Converged, r.Run.Status, "%s: %s", loss.Name(), r.Run.Message)
+		assert.Less(t, r.Objective, 1e-6, loss.Name())
+		r = fit(t, g, framework.Point{truth}, loss) // which fits but for rounding
+		assert.Equal(t, framework.Converged, r.Run.Status, "%s: %s", loss.Name(), r.Run.Message)
+		assert.Less(t, r.Objective, 1e-12, loss.Name())
 	}
 }
 
@@ -446,12 +328,10 @@ func TestDifferences(t *testing.T) {
 // TestThreads wants equal bits for any number of threads.
 func TestThreads(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 8))
-	const k = 5
-	g, err := residuals.NewRotationGraph(k, measure(points(manifolds.NewRotations(3), k, rng).X, 120, 0.2, rng), residuals.Geodesic)
-	require.NoError(t, err)
+	g, start := measure(t, points(manifolds.NewRotations(3), 5, rng).X, 120, 0.2, rng)
 	var want *residuals.Result
 	for _, threads := range []int{1, 2, 5} {
-		r, err := residuals.Fit(context.Background(), g, g.Start(), residuals.Config{Loss: losses.L2(), Threads: threads})
+		r, err := residuals.Fit(context.Background(), g, start, residuals.Config{Loss: losses.L2(), Threads: threads})
 		require.NoError(t, err)
 		if want == nil {
 			want = r
@@ -512,24 +392,6 @@ func TestRefusals(t *testing.T) {
 	_, err = residuals.Fit(context.Background(), broken{d}, start, residuals.Config{Loss: losses.L2()})
 	assert.ErrorIs(t, err, rows.ErrInput)
 	assert.ErrorContains(t, err, "row 4, entry 1 is NaN at the start")
-
-	edges := measure(points(manifolds.NewRotations(3), 4, rng).X, 8, 0, rng)
-	for says, spoil := range map[string]func(e []residuals.RelativeRotation){
-		"row 3 measures from 3 to 9":        func(e []residuals.RelativeRotation) { e[3].To = 9 },
-		"row 3 measures from 3 to 3":        func(e []residuals.RelativeRotation) { e[3].To = 3 },
-		"row 5 is off the rotations by":     func(e []residuals.RelativeRotation) { e[5].R = make([]float64, 9) },
-		"row 6 has a rotation of 2 entries": func(e []residuals.RelativeRotation) { e[6].R = []float64{1, 2} },
-	} {
-		list := slices.Clone(edges)
-		spoil(list)
-		_, err := residuals.NewRotationGraph(4, list, residuals.Chordal)
-		assert.ErrorIs(t, err, rows.ErrInput)
-		assert.ErrorContains(t, err, says)
-	}
-	_, err = residuals.NewRotationGraph(5, edges, residuals.Chordal)
-	assert.ErrorContains(t, err, "no measurements connect rotation 4")
-	_, err = residuals.NewSubspace(random(10, rng), 5)
-	assert.ErrorContains(t, err, "a subspace of dimension 5 of 5 columns")
 }
 
 // TestCancelled keeps what was found when the context ends.

@@ -22,8 +22,7 @@ import (
 func TestStoredRuns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	turns := points(manifolds.NewRotations(3), 5, rng)
-	graph, err := residuals.NewRotationGraph(5, measure(turns.X, 12, 0.2, rng), residuals.Geodesic)
-	require.NoError(t, err)
+	graph, start := measure(t, turns.X, 12, 0.2, rng)
 	sphere := manifolds.Sphere(3)
 	exact := points(sphere, 15, rng)
 	for i := range 8 {
@@ -36,8 +35,8 @@ func TestStoredRuns(t *testing.T) {
 		start framework.Point
 		loss  framework.Loss
 	}{
-		"graph, l2":  {graph, graph.Start(), losses.L2()},
-		"graph, l1":  {graph, graph.Start(), losses.L1()},
+		"graph, l2":  {graph, start, losses.L2()},
+		"graph, l1":  {graph, start, losses.L1()},
 		"median, l2": {median, framework.Point{near(t, sphere, exact.Row(0), 0.5, rng)}, losses.L2()},
 		"median, l1": {median, framework.Point{near(t, sphere, exact.Row(0), 0.5, rng)}, losses.L1()},
 	} {
