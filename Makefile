@@ -56,8 +56,8 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: ## Learn handwritten digits: a table, and pictures in out/
-	@$(GO) run ./cmd/scqm demo -o $(OUT)
+demo: ## Learn handwritten digits: a table, and a picture in out/
+	@$(GO) run ./cmd/scqm experiment mnist -o $(OUT)
 
 .PHONY: build
 build: ## Build the program bin/scqm

@@ -130,11 +130,15 @@ func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
 		Losses: f.losses, Solvers: f.solvers, Fits: f.fits, Rows: f.rows, TimeLimit: f.timeLimit,
 		Threads: f.threads, Learn: options.Learn,
 		Digits: func() (scqm.Data, error) {
-			digits, err := f.digits.Split(cmd)
+			all, err := f.digits.Read(cmd)
 			if err != nil {
 				return scqm.Data{}, err
 			}
-			return digits.Learned, nil
+			learned, err := all.FoursAndNines()
+			if err != nil {
+				return scqm.Data{}, fmt.Errorf("%s: %w", f.digits.Images, err)
+			}
+			return learned.X, nil
 		},
 	}
 }

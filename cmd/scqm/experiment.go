@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +20,9 @@ import (
 
 const experimentLong = `Repeat an experiment of Zhai and Li (arXiv 2605.20300):
 
-  toy            arcs in the plane under noise of six kinds, each with its loss
-  sphere         every method of denoise on noisy points of a sphere
-  mnist          fours and nines in two dimensions, by loss, flat and curved
-  interpolation  the latent plane of twos, sixes and eights
+  toy     arcs in the plane under noise of six kinds, each with its loss
+  sphere  every method of denoise on noisy points of a sphere
+  mnist   fours and nines in two dimensions, by loss, flat and curved
 
 The directory DIR gets NAME.csv and NAME.md, a table of means over repetitions
 with their standard errors, pictures NAME*.png, and params.json, which says what
@@ -39,10 +37,9 @@ type experiment struct {
 
 // experimentRuns are those of experiments.Specs.
 var experimentRuns = map[string]func(*experimentFlags, *cobra.Command, experiments.Settings) (*experiment, error){
-	"toy":           (*experimentFlags).toy,
-	"sphere":        (*experimentFlags).sphere,
-	"mnist":         (*experimentFlags).mnist,
-	"interpolation": (*experimentFlags).interpolation,
+	"toy":    (*experimentFlags).toy,
+	"sphere": (*experimentFlags).sphere,
+	"mnist":  (*experimentFlags).mnist,
 }
 
 // experimentFlags are the flags of scqm experiment.
@@ -72,7 +69,7 @@ func experimentCommand() *cobra.Command {
 	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for the results, made if need be (required)")
 	flags.BoolVar(&f.quick, "quick", false, "do less, in seconds")
 	flags.Var(cli.Natural(&f.seed), "seed", "seed of the first repetition (default 0)")
-	flags.Var(cli.Count(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, else 5; with --quick 2)")
+	flags.Var(cli.Count(&f.reps), "reps", "repetitions (default 20 for toy, 10 for sphere, 5 for mnist; with --quick 2)")
 	flags.Float64SliceVar(&f.sigmas, "sigma", nil, "standard deviations of the noise of sphere (default those of the paper's table)")
 	options.AddThreadsTo(flags, &f.threads)
 	f.digits.AddTo(cmd)
@@ -157,37 +154,15 @@ func (f *experimentFlags) sphere(cmd *cobra.Command, common experiments.Settings
 }
 
 func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
-	study, err := f.study(cmd, s, experiments.MNIST)
-	if err != nil {
-		return nil, err
-	}
-	return &experiment{study.Table, []figures.Figure{{Image: figures.DigitReconstructions(study)}}, f.withDigits(s)}, nil
-}
-
-func (f *experimentFlags) interpolation(cmd *cobra.Command, s experiments.Settings) (*experiment, error) {
-	study, err := f.study(cmd, s, experiments.Interpolation)
-	if err != nil {
-		return nil, err
-	}
-	pictures, err := figures.LatentGrids(cmd.Context(), study)
-	if err != nil {
-		return nil, err
-	}
-	return &experiment{study.Table, pictures, f.withDigits(s)}, nil
-}
-
-type digitExperimentFunc func(context.Context, experiments.Digits, experiments.Settings) (*experiments.DigitStudy, error)
-
-func (f *experimentFlags) study(cmd *cobra.Command, s experiments.Settings, run digitExperimentFunc) (*experiments.DigitStudy, error) {
 	digits, err := f.digits.Read(cmd)
 	if err != nil {
 		return nil, err
 	}
-	study, err := run(cmd.Context(), digits, s)
+	study, err := experiments.MNIST(cmd.Context(), digits, s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.digits.Images, err)
 	}
-	return study, nil
+	return &experiment{study.Table, []figures.Figure{{Image: figures.DigitReconstructions(study)}}, f.withDigits(s)}, nil
 }
 
 // withDigits adds the files of the digits to the settings.

@@ -28,7 +28,6 @@ func TestExperiments(t *testing.T) {
 		{"toy", nil, []string{"toy-long"}, [2]string{}},
 		{"sphere", []string{"--sigma", "0.06"}, []string{"sphere", "sphere-points"}, [2]string{"", " --sigma=0.060000"}},
 		{"mnist", nil, []string{"mnist"}, [2]string{}},
-		{"interpolation", []string{"--seed", "3"}, []string{"interpolation-linear", "interpolation-quadratic"}, [2]string{" --seed=3", ""}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
@@ -66,7 +65,7 @@ func TestExperimentRefusals(t *testing.T) {
 	file := p.file("file", "x")
 	for _, c := range []struct{ args, want string }{
 		{"toy", "scqm: experiment: no place for the results; name a directory with -o\n"},
-		{"torus -o %", "scqm: experiment: no experiment \"torus\"; there are toy, sphere, mnist, interpolation\n"},
+		{"torus -o %", "scqm: experiment: no experiment \"torus\"; there are toy, sphere, mnist\n"},
 		{"toy -o % --sigma 0.1", "scqm: experiment: --sigma does nothing with the experiment toy; leave it out\n"},
 		{"toy -o % --images x", "scqm: experiment: --images does nothing with the experiment toy; leave it out\n"},
 		{"sphere -o % --sigma 0", "scqm: experiment: --sigma 0: want numbers above 0, up to 1\n"},

@@ -59,7 +59,7 @@ func rootCommand() *cobra.Command {
 	root.AddCommand(
 		fitCommand(), transformCommand(), reconstructCommand(), projectCommand(), imputeCommand(), influenceCommand(), reportCommand(), meanCommand(),
 		denoiseCommand(), methodsCommand(), lossesCommand(), pluginCommand(), solversCommand(),
-		suggestCommand(), experimentCommand(), demoCommand(), benchCommand(), versionCommand(),
+		suggestCommand(), experimentCommand(), benchCommand(), versionCommand(),
 	)
 	return root
 }

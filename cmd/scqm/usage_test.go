@@ -116,11 +116,6 @@ func TestRefusals(t *testing.T) {
 		{"version x", "scqm: version: arguments: want no arguments, got x; see scqm version --help"},
 
 		{"completion bash x", `scqm: completion: bash: unknown command "x" for "scqm completion bash"`},
-
-		{"demo", "scqm: demo: no place for the pictures; name a directory with -o"},
-		{"demo -o %/out", "scqm: demo: testdata/mnist/images-idx3-ubyte.gz is not here; run this in the directory of the sources, or name files with --images and --labels"},
-		{"demo -o %/good.csv/out --images a --labels b", "scqm: demo: -o: mkdir %/good.csv: not a directory"},
-		{"demo -o %/ --images %/other.npy --labels %/labels.txt", "scqm: demo: %/other.npy: scaling by 255 is for unsigned 8-bit values"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			r := execute(strings.Fields(strings.ReplaceAll(c.args, "%", p.dir))...)
@@ -144,7 +139,7 @@ func cut(t *testing.T, p place, from, to string) {
 func TestHelp(t *testing.T) {
 	assert.Equal(t, succeed(t, []string{}...), succeed(t, "--help"))
 	assert.Equal(t, succeed(t, "help", "fit"), succeed(t, "fit", "--help"))
-	for _, command := range []string{"fit", "transform", "reconstruct", "project", "influence", "mean", "losses", "solvers", "demo", "version"} {
+	for _, command := range []string{"fit", "transform", "reconstruct", "project", "influence", "mean", "losses", "solvers", "version"} {
 		assert.Contains(t, succeed(t, "help"), "\n  "+command+" ")
 		assert.Contains(t, succeed(t, command, "--help"), "scqm "+command)
 	}

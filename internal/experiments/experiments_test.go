@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
 
@@ -26,16 +27,16 @@ func TestArcDistance(t *testing.T) {
 	}
 }
 
-// fakeDigits are rows about three points, as quick to learn as they are few.
-func fakeDigits() Digits {
+// fakeDigits are rows about points, one for each kind, as quick to learn as they are few.
+func fakeDigits(kinds ...string) Digits {
 	rng := rand.New(rand.NewPCG(1, 3))
 	d := Digits{X: scqm.Data{N: 75, D: 8, X: make([]float64, 75*8)}}
 	for i := range d.X.N {
-		d.Labels = append(d.Labels, []string{"2", "6", "8"}[i%3])
+		d.Labels = append(d.Labels, kinds[i%len(kinds)])
 		for j := range d.X.D {
 			d.X.Row(i)[j] = 0.1 * rng.NormFloat64()
 		}
-		d.X.Row(i)[i%3]++
+		d.X.Row(i)[i%len(kinds)]++
 	}
 	return d
 }
@@ -43,7 +44,9 @@ func fakeDigits() Digits {
 // The tables of one thread and of several are equal, and those of seeds differ.
 func TestThreadsAndSeeds(t *testing.T) {
 	table := func(seed uint64, threads int) Table {
-		study, err := Interpolation(t.Context(), fakeDigits(), Settings{Seed: seed, Reps: 2, Quick: true, Threads: threads})
+		e := digitExperiment{kinds: []string{"2", "6", "8"}}
+		e.addPair(losses.L2())
+		study, err := e.run(t.Context(), fakeDigits(e.kinds...), Settings{Seed: seed, Reps: 2, Quick: true, Threads: threads})
 		require.NoError(t, err)
 		return study.Table
 	}
@@ -110,10 +113,7 @@ func TestPaperIsBelowTheOracle(t *testing.T) {
 
 // Models called quadratic have all directions of curvature, whatever the rows show.
 func TestQuadraticModelsAreCurved(t *testing.T) {
-	digits := fakeDigits()
-	for i := range digits.Labels {
-		digits.Labels[i] = []string{"4", "9"}[i%2]
-	}
+	digits := fakeDigits("4", "9")
 	study, err := MNIST(t.Context(), digits, Settings{Quick: true, Reps: 1})
 	require.NoError(t, err)
 	curved := 0
@@ -131,5 +131,5 @@ func TestFind(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Spec{"sphere", 10, 2, false}, spec)
 	_, err = Find("torus")
-	assert.ErrorContains(t, err, `no experiment "torus"; there are toy, sphere, mnist, interpolation`)
+	assert.ErrorContains(t, err, `no experiment "torus"; there are toy, sphere, mnist`)
 }

@@ -20,7 +20,6 @@ var Specs = []Spec{
 	{"toy", 20, 2, false},
 	{"sphere", 10, 2, false},
 	{"mnist", 5, 2, true},
-	{"interpolation", 5, 2, true},
 }
 
 // Find returns an experiment by its name.

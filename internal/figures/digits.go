@@ -3,6 +3,7 @@ package figures
 import (
 	"image"
 	"image/color"
+	"slices"
 
 	"golang.org/x/image/draw"
 	"gonum.org/v1/plot"
@@ -11,7 +12,6 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 
-	"github.com/scqm/scqm/internal/demo"
 	"github.com/scqm/scqm/internal/experiments"
 )
 
@@ -85,7 +85,7 @@ func (s sheet) tile(column, top int, pixels []float64) {
 // firstOfKinds lists the rows in the picture, the first few of each kind.
 func firstOfKinds(kinds []string) []int {
 	var list []int
-	for _, kind := range demo.Kinds {
+	for _, kind := range slices.Compact(slices.Clone(kinds)) {
 		left := perKind
 		for i, k := range kinds {
 			if k == kind && left > 0 {

@@ -68,9 +68,8 @@ var directions = []struct{ from, to string }{
 	{"internal/pkgdoc", "std"},
 	{"internal/release", "std internal/licences models/scqm"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
-	{"internal/demo", "std internal/experiments framework losses models"},
 	{"internal/bench", "std gonum internal/dense internal/par framework losses solvers models"},
-	{"internal/figures", "std gonum plot internal/bench internal/demo internal/experiments framework models"},
+	{"internal/figures", "std gonum plot internal/bench internal/experiments framework models"},
 }
 
 // aboveObjective is what the parts of a scqm.Problem may import, which do not

@@ -8,13 +8,12 @@ import (
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/dataset"
-	"github.com/scqm/scqm/internal/demo"
 	"github.com/scqm/scqm/internal/experiments"
 )
 
 const (
-	demoImages = "testdata/mnist/images-idx3-ubyte.gz"
-	demoLabels = "testdata/mnist/labels-idx1-ubyte.gz"
+	digitImages = "testdata/mnist/images-idx3-ubyte.gz"
+	digitLabels = "testdata/mnist/labels-idx1-ubyte.gz"
 )
 
 // Digits holds the flags that say where images of digits are; by default among the
@@ -22,7 +21,7 @@ const (
 type Digits struct{ Images, Labels string }
 
 // NewDigits returns the flags with the files among the sources as defaults.
-func NewDigits() Digits { return Digits{Images: demoImages, Labels: demoLabels} }
+func NewDigits() Digits { return Digits{Images: digitImages, Labels: digitLabels} }
 
 // AddTo adds the flags.
 func (f *Digits) AddTo(cmd *cobra.Command) {
@@ -58,19 +57,6 @@ func (f *Digits) Read(cmd *cobra.Command) (experiments.Digits, error) {
 	digits, err := experiments.NewDigits(cli.RowsOf(m), labels)
 	if err != nil {
 		return digits, fmt.Errorf("%s: %w", f.Images, err)
-	}
-	return digits, nil
-}
-
-// Split reads the digits of the demo.
-func (f *Digits) Split(cmd *cobra.Command) (*demo.Digits, error) {
-	all, err := f.Read(cmd)
-	if err != nil {
-		return nil, err
-	}
-	digits, err := demo.Split(all)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Images, err)
 	}
 	return digits, nil
 }
