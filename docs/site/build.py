@@ -2,7 +2,7 @@
 
 Pages stay where they are read in the repository. This copies them to
 docs/_build/source, with links to files that are no pages turned to where the repository
-is kept; writes the pages that follow from the program, the Go packages and the public
+is kept; writes the pages that follow from the program and the public
 names of the Python module; and calls Sphinx, which runs the examples of the gallery.
 Warnings are errors.
 """
@@ -279,30 +279,11 @@ def place_python() -> None:
     )
 
 
-# Go.
-
-
-def place_go() -> None:
-    """Let Go write a page for every package that others can import."""
-    command = [
-        "go",
-        "run",
-        "-buildvcs=false",
-        "./internal/pkgdoc",
-        "-o",
-        str(BUILD / "go"),
-    ]
-    subprocess.run(command, cwd=ROOT, check=True)
-    for path in (BUILD / "go").rglob("*.md"):
-        copy(path, f"go/{path.relative_to(BUILD / 'go').as_posix()}")
-
-
 def main() -> None:
     """Build the site."""
     place_pages()
     place_commands()
     place_python()
-    place_go()
     # Plugins find this Python first, and examples what lies in the repository.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = os.environ | {

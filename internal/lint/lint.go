@@ -46,7 +46,6 @@ func Rules() []Rule {
 		{"imports", "every line knows where it lives; packages can be used alone", checkImports},
 		{"goroutines", "results must not depend on scheduling; one place is easier to trust than twenty", checkGoroutines},
 		{"calls", "runs are reproducible, and output and exit codes belong to the program", checkCalls},
-		{"names", "a name says what a thing is for", checkNames},
 		{"leftovers", "open ends belong in the tracker", checkLeftovers},
 		{"comments", "an exported name without a contract cannot be relied on", checkComments},
 		{"lengths", "what is seen whole is understood", checkLengths},

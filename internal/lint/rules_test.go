@@ -76,16 +76,6 @@ func samples(rule string) []sample {
 			{"program", "cmd/scqm/main.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() { fmt.Println(); os.Exit(1) }\n", ""},
 			{"method of the name", "losses/l1.go", "package losses\n\nvar t = clock.Now()\n", ""},
 		}
-	case "names":
-		return []sample{
-			{"file", "losses/row_util.go", "package losses\n", "losses/row_util.go: file name says util"},
-			{"test file", "losses/helpers_test.go", "package losses\n", "file name says helpers"},
-			{"package", "internal/helper/doc.go", "package helper\n", "internal/helper/doc.go:1: package name says helper"},
-			{"type", "losses/l1.go", "package losses\n\ntype lossManager struct{}\n", "name of type lossManager says Manager"},
-			{"type with abbreviation", "losses/l1.go", "package losses\n\ntype NPYBase struct{}\n", "says Base"},
-			{"part of a word", "losses/l1.go", "package losses\n\ntype baseline struct{}\n", ""},
-			{"function", "losses/l1.go", "package losses\n\nfunc helper() {}\n", ""},
-		}
 	case "leftovers":
 		return []sample{
 			{"panic", "losses/l1.go", "package losses\n\nfunc f() { panic(\"" + todo + ": later\") }\n", "losses/l1.go:3: has " + todo},

@@ -37,11 +37,11 @@ def test_every_page_is_in_a_table_of_contents(build: ModuleType) -> None:
     listed = {"index", "readme"}  # the start page has what the README says
     for page in SITE.glob("*.md"):
         for tree in re.findall(r"(?ms)^```\{toctree\}\n(.*?)^```", page.read_text()):
-            listed.update(line for line in tree.splitlines() if line[:1].isalpha())
+            listed.update(re.findall(r"(?m)^[a-z][^\s<]*$", tree))
     pages = {name.removesuffix(".md") for name in build.pages().values()}
     missing = {p for p in pages - listed if not p.startswith("adr/0")}
     assert not missing
-    written = {"examples/index", "api/index", "commands/index", "go/index"}
+    written = {"examples/index", "api/index", "commands/index"}
     assert listed <= pages | written
 
 
