@@ -207,12 +207,12 @@ docs-check: ## Look at every page of the site in Chromium, as a desk and a phone
 	@$(VENV)-docs/bin/python docs/site/check.py $(CHECKFLAGS)
 
 .PHONY: bench
-bench: ## Compare with the last release, then the solvers side by side; BENCHFLAGS="r3 --quick" narrows to these, -o DIR draws
+bench: ## Compare with the last release, then the solvers side by side; BENCHFLAGS="sheet --quick" narrows to these, -o DIR draws
 	@$(if $(BENCHFLAGS),:,$(MAKE) --no-print-directory bench-versions)
 	@$(GO) run ./cmd/scqm bench $(BENCHFLAGS)
 
 .PHONY: bench-versions
-bench-versions: $(VENV) ## Time this version beside the last release, in turn; VERSIONFLAGS="--old COMMIT --only r3"
+bench-versions: $(VENV) ## Time this version beside the last release, in turn; VERSIONFLAGS="--old COMMIT --only sheet"
 	@$(VENV)/bin/python python/benchmarks/versions.py $(VERSIONFLAGS)
 
 .PHONY: bench-clouds

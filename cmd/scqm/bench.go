@@ -25,20 +25,18 @@ import (
 const benchLong = `Run every solver on the same fits, side by side, and compare objective, work and
 time with those of rgd, the published algorithm, and of principal components.
 
-  r1   neighbourhoods of 30 of 300 noisy points on a sphere
-  r2   100 handwritten digits of 28 x 28 pixels, fours and nines
-  r3   many rows of 50 numbers near a sheet, 2 % of them outliers
+  digits   100 handwritten digits of 28 x 28 pixels, fours and nines
+  sheet    many rows of 50 numbers near a sheet, 2 % of them outliers
 
 Times depend on what else the machine does; ratios to rgd are of the same run.
 With -o, curves go to the directory DIR as pictures.`
 
 const benchExample = `  scqm bench
-  scqm bench r3 --quick
-  scqm bench r2 --loss l2,l1 -o out`
+  scqm bench sheet --quick
+  scqm bench digits --loss l2,l1 -o out`
 
 const (
 	benchTime  = 20 * time.Second // for each fit
-	benchFits  = 15               // neighbourhoods of r1
 	quickTime  = 4 * time.Second
 	allRegimes = "all"
 )
@@ -48,7 +46,6 @@ type benchFlags struct {
 	digits    options.Digits
 	losses    []string
 	solvers   []string
-	fits      int
 	rows      []int
 	timeLimit time.Duration
 	threads   int
@@ -58,9 +55,9 @@ type benchFlags struct {
 }
 
 func benchCommand() *cobra.Command {
-	f := benchFlags{digits: options.NewDigits(), fits: benchFits, rows: []int{20000, 200000}, timeLimit: benchTime}
+	f := benchFlags{digits: options.NewDigits(), rows: []int{20000, 200000}, timeLimit: benchTime}
 	cmd := &cobra.Command{
-		Use:     "bench [r1|r2|r3|all]",
+		Use:     "bench [digits|sheet|all]",
 		Short:   "Compare the solvers, side by side",
 		Long:    benchLong,
 		Example: benchExample,
@@ -71,8 +68,7 @@ func benchCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.StringSliceVar(&f.losses, "loss", nil, "compare on these `LOSSES` only, with default parameters: "+strings.Join(bench.LossNames(), ","))
 	flags.StringSliceVar(&f.solvers, "solver", nil, "compare these `SOLVERS` only, with rgd")
-	flags.Var(cli.Count(&f.fits), "fits", "number of neighbourhoods in r1")
-	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows in r3")
+	flags.IntSliceVar(&f.rows, "rows", f.rows, "numbers of rows near the sheet")
 	flags.Var(cli.Duration(&f.timeLimit), "time-limit", "most time to spend on one fit")
 	options.AddThreadsTo(flags, &f.threads)
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only", quickTime))
@@ -127,7 +123,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 // options are what the flags ask for.
 func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
 	return bench.Options{
-		Losses: f.losses, Solvers: f.solvers, Fits: f.fits, Rows: f.rows, TimeLimit: f.timeLimit,
+		Losses: f.losses, Solvers: f.solvers, Rows: f.rows, TimeLimit: f.timeLimit,
 		Threads: f.threads, Learn: options.Learn,
 		Digits: func() (scqm.Data, error) {
 			all, err := f.digits.Read(cmd)

@@ -3,10 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/internal/bench"
@@ -32,11 +29,7 @@ func (m machineReport) String() string {
 
 // printComparison prints a table with a line for every solver.
 func printComparison(w io.Writer, c *bench.Comparison) error {
-	sets := ""
-	if c.Sets > 1 {
-		sets = fmt.Sprintf(", medians of %d sets", c.Sets)
-	}
-	head := fmt.Sprintf("\n%s: %s; loss %s; n = %d, D = %d, d = %d%s\n", c.Regime, c.Title, c.Loss, c.N, c.D, c.Latent, sets)
+	head := fmt.Sprintf("\n%s: %s; loss %s; n = %d, D = %d, d = %d\n", c.Regime, c.Title, c.Loss, c.N, c.D, c.Latent)
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
 	}
@@ -50,12 +43,7 @@ func printComparison(w io.Writer, c *bench.Comparison) error {
 			}
 		}
 	}
-	if c.Fitter == nil {
-		return nil
-	}
-	_, err := fmt.Fprintf(w, "one goroutine with a Fitter: %.0f fits a second, %.1f iterations a fit, %.0f %% converged\n",
-		c.Fitter.PerSecond, c.Fitter.Iterations, 100*c.Fitter.Converged)
-	return err
+	return nil
 }
 
 func comparisonRows(c *bench.Comparison) [][]string {
@@ -80,7 +68,7 @@ func runCells(r *bench.Run) []string {
 		worst = math.Max(worst, v)
 	}
 	cells := []string{
-		r.Solver, fmt.Sprintf("%.8g", *r.Cost), fmt.Sprintf("%.1e", *r.Excess), statusOf(r),
+		r.Solver, fmt.Sprintf("%.8g", r.Cost), fmt.Sprintf("%.1e", r.Excess), r.Status,
 		fmt.Sprintf("%.1e", worst), fmt.Sprintf("%.0f", r.Passes), fmt.Sprintf("%.3g", r.Seconds),
 	}
 	for _, g := range r.Gaps {
@@ -106,18 +94,4 @@ func number(format string, v *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf(format, *v)
-}
-
-// statusOf names how runs ended, with counts where that differs.
-func statusOf(r *bench.Run) string {
-	if len(r.Statuses) == 1 {
-		for name := range r.Statuses {
-			return name
-		}
-	}
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(r.Statuses)) {
-		list = append(list, fmt.Sprintf("%s %d", name, r.Statuses[name]))
-	}
-	return strings.Join(list, ", ")
 }

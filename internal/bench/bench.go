@@ -5,8 +5,6 @@ package bench
 
 import (
 	"context"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/scqm/scqm/models/scqm"
@@ -22,9 +20,7 @@ type Options struct {
 	Losses []string
 	// Solvers are those to compare with the reference, by name; none stands for all.
 	Solvers []string
-	// Fits is the number of sets of rows in a regime of many small fits.
-	Fits int
-	// Rows are the numbers of rows in a regime of large fits, at least MinRows.
+	// Rows are the numbers of rows near a sheet, at least MinRows.
 	Rows []int
 	// TimeLimit bounds each fit.
 	TimeLimit time.Duration
@@ -41,17 +37,4 @@ func (o Options) learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.F
 		return scqm.Learn(ctx, x, c)
 	}
 	return o.Learn(ctx, x, c)
-}
-
-// median returns the middle of some numbers, which may be infinite.
-func median(list []float64) float64 {
-	if len(list) == 0 {
-		return math.NaN()
-	}
-	sorted := slices.Sorted(slices.Values(list))
-	n := len(sorted)
-	if a, b := sorted[(n-1)/2], sorted[n/2]; a != b {
-		return (a + b) / 2
-	}
-	return sorted[n/2]
 }

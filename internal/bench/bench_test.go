@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
@@ -20,7 +19,7 @@ import (
 // there are rows as long as those.
 func tiny() Options {
 	return Options{
-		Losses: []string{"l2"}, Fits: 2, Rows: []int{300}, TimeLimit: 50 * time.Millisecond,
+		Losses: []string{"l2"}, Rows: []int{300}, TimeLimit: 50 * time.Millisecond,
 		Digits: func() (scqm.Data, error) {
 			narrow := noisySheet(60)
 			x := scqm.Data{N: narrow.N, D: 784, X: make([]float64, narrow.N*784)}
@@ -46,10 +45,6 @@ func TestCompare(t *testing.T) {
 		require.Len(t, c.Runs, len(solvers.Describe()))
 		assert.Equal(t, Reference, c.Runs[len(c.Runs)-1].Solver)
 		left += checkRuns(t, c)
-		assert.Equal(t, r.Name == RegimeSphere, c.Fitter != nil)
-		if c.Fitter != nil {
-			assert.Greater(t, c.Fitter.PerSecond, 10.0)
-		}
 	}
 	assert.Equal(t, 1, left, "rows of 784 numbers are too long for newton")
 }
@@ -68,8 +63,8 @@ func TestCompareLeavesOutWhatIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "stochastic", c.Runs[1].Solver)
 		assert.Contains(t, c.Runs[1].Note, "cannot fit rows under the loss l1")
-		assert.Nil(t, c.Runs[1].Cost)
-		assert.NotNil(t, c.Runs[0].Cost)
+		assert.Zero(t, c.Runs[1].Cost)
+		assert.Positive(t, c.Runs[0].Cost)
 		return
 	}
 	t.Fatal("no regime of digits")
@@ -83,18 +78,14 @@ func checkRuns(t *testing.T, c *Comparison) (left int) {
 	for _, r := range c.Runs {
 		if r.Note != "" {
 			assert.Equal(t, "newton", r.Solver)
-			assert.Nil(t, r.Cost)
+			assert.Zero(t, r.Cost)
 			left++
 			continue
 		}
-		least = math.Min(least, *r.Cost)
-		assert.GreaterOrEqual(t, *r.Excess, 0.0)
+		least = math.Min(least, r.Cost)
+		assert.GreaterOrEqual(t, r.Excess, 0.0)
 		assert.Positive(t, r.Seconds)
-		ended := 0
-		for _, count := range r.Statuses {
-			ended += count
-		}
-		assert.Equal(t, c.Sets, ended)
+		assert.NotEmpty(t, r.Status)
 		for i, g := range r.Gaps {
 			assert.Equal(t, Gaps[i], g.Gap)
 			if g.Passes == nil {
@@ -117,9 +108,9 @@ func checkRuns(t *testing.T, c *Comparison) (left int) {
 func TestOptionsAreUsed(t *testing.T) {
 	o := tiny()
 	o.Digits = func() (scqm.Data, error) { return scqm.Data{}, context.DeadlineExceeded }
-	_, err := Regimes[1].Problems(o)
+	_, err := Regimes[0].Problems(o)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	problems, err := Regimes[0].Problems(o)
+	problems, err := Regimes[1].Problems(o)
 	require.NoError(t, err)
 	o.Learn = func(context.Context, scqm.Data, scqm.Config) (*scqm.Fit, error) {
 		return &scqm.Fit{Run: &framework.Result{Status: framework.Cancelled}}, nil
@@ -130,33 +121,18 @@ func TestOptionsAreUsed(t *testing.T) {
 	assert.ErrorContains(t, err, "lbfgs: ")
 }
 
-func TestHistories(t *testing.T) {
-	c := &Comparison{Regime: "r1", Loss: "l2", N: 5, D: 3, Sets: 2, Runs: []*Run{
-		{Solver: "newton", Note: "left out"}, {Solver: Reference, outcomes: []*outcome{fake(4, 2), fake(3)}},
-	}}
-	c.evaluate()
-	records, best := c.History(c.Runs[1], 0)
-	assert.Len(t, records, 2)
-	assert.Equal(t, 2.0, best)
-	records, best = c.History(c.Runs[0], 1)
-	assert.Nil(t, records)
-	assert.Equal(t, 3.0, best)
-}
-
 // fake is a run whose cost falls as given, one pass and millisecond a step.
-func fake(costs ...float64) *outcome {
-	o := &outcome{cost: costs[len(costs)-1], passes: float64(len(costs)), elapsed: time.Duration(len(costs)) * time.Millisecond}
+func fake(solver string, costs ...float64) *Run {
+	r := &Run{Solver: solver, Cost: costs[len(costs)-1], Passes: float64(len(costs)), Seconds: float64(len(costs)) / 1000}
 	for i, c := range costs {
-		o.history = append(o.history, framework.Record{Cost: c, Counts: framework.Counts{Passes: float64(i + 1)}, Elapsed: time.Duration(i+1) * time.Millisecond})
+		r.History = append(r.History, framework.Record{Cost: c, Counts: framework.Counts{Passes: float64(i + 1)}, Elapsed: time.Duration(i+1) * time.Millisecond})
 	}
-	return o
+	return r
 }
 
 func TestFactors(t *testing.T) {
-	fast, slow := fake(9, 1.0001, 1), fake(9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1.002, 1.0009, 1.00001)
-	c := &Comparison{Sets: 1, Runs: []*Run{
-		{Solver: "fast", outcomes: []*outcome{fast}}, {Solver: Reference, outcomes: []*outcome{slow}},
-	}}
+	slow := fake(Reference, 9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1.002, 1.0009, 1.00001)
+	c := &Comparison{Runs: []*Run{fake("fast", 9, 1.0001, 1), {Solver: "newton", Note: "left out"}, slow}}
 	c.evaluate()
 	assert.Equal(t, 1.0, c.Best)
 	coarse, fine := c.Runs[0].Gaps[0], c.Runs[0].Gaps[1]
@@ -165,29 +141,11 @@ func TestFactors(t *testing.T) {
 	assert.False(t, coarse.AtLeast)
 	assert.Equal(t, []float64{3, 4}, []float64{*fine.Passes, *fine.PassesFactor}, "12 passes were not enough")
 	assert.True(t, fine.AtLeast)
-	assert.Nil(t, c.Runs[1].Gaps[1].Passes)
-	assert.Equal(t, 12.0, *c.Runs[1].Own[1].Passes)
-}
-
-func TestMedian(t *testing.T) {
-	inf := math.Inf(1)
-	for _, c := range []struct{ want, a, b, c float64 }{{2, 3, 1, 2}, {2, 2, 1, inf}, {inf, inf, 1, inf}} {
-		assert.Equal(t, c.want, median([]float64{c.a, c.b, c.c}))
-	}
-	assert.Equal(t, 1.5, median([]float64{2, 1}))
-	assert.Equal(t, inf, median([]float64{inf, inf}))
+	assert.Nil(t, slow.Gaps[1].Passes)
+	assert.Equal(t, 12.0, *slow.Own[1].Passes)
 }
 
 func TestRows(t *testing.T) {
-	ball := neighbours(4)
-	last := 0.0
-	for i := range ball.N {
-		far := floats.Distance(ball.Row(i), ball.Row(0), 2)
-		assert.GreaterOrEqual(t, far, last)
-		assert.InDelta(t, 1, floats.Norm(ball.Row(i), 2), 5*sphereNoise)
-		last = far
-	}
-	assert.Less(t, last, 1.0, "a tenth of the sphere")
 	assert.Equal(t, noisySheet(200), noisySheet(200))
 	for _, name := range LossNames() {
 		loss, err := defaultLoss(name, noisySheet(200))

@@ -1,8 +1,6 @@
 package bench
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/scqm/scqm/framework"
@@ -12,9 +10,8 @@ import (
 
 // Names of regimes.
 const (
-	RegimeSphere = "r1"
-	RegimeDigits = "r2"
-	RegimeSheet  = "r3"
+	RegimeDigits = "digits"
+	RegimeSheet  = "sheet"
 )
 
 // Regime is a kind of fit that the solvers are compared on.
@@ -22,27 +19,18 @@ type Regime struct {
 	Name, Title string
 
 	losses []string // compared by default
-	sets   func(o Options) ([]rowSets, error)
-	ridge  float64 // 0 is none
-	fitter bool    // many small fits: how many a second
+	rows   func(o Options) ([]scqm.Data, error)
 }
-
-// rowSets are sets of rows of one kind and shape.
-type rowSets []scqm.Data
 
 // Regimes lists the regimes in the order of a comparison.
 var Regimes = []Regime{
 	{
-		Name: RegimeSphere, Title: fmt.Sprintf("neighbourhoods of %d of %d noisy points on a sphere", sphereNeighbours, spherePoints),
-		losses: []string{"l2", "squared_l2"}, ridge: sphereRidge, fitter: true, sets: sphereSets,
-	},
-	{
 		Name: RegimeDigits, Title: "handwritten fours and nines",
-		losses: []string{"l2", "squared_l2", "huber", "l1", "lp"}, sets: digitSets,
+		losses: []string{"l2", "squared_l2", "huber", "l1", "lp"}, rows: digits,
 	},
 	{
 		Name: RegimeSheet, Title: "a sheet with 2 % outliers",
-		losses: []string{"l2", "squared_l2"}, sets: sheetSets,
+		losses: []string{"l2", "squared_l2"}, rows: sheets,
 	},
 }
 
@@ -68,19 +56,19 @@ func LossNames() []string {
 	return names
 }
 
-// Problem is one fit, or several of the same kind, that all solvers do.
+// Problem is one fit that all solvers do.
 type Problem struct {
 	// LossName is the loss as it was asked for.
 	LossName string
 
 	regime Regime
-	sets   rowSets
-	losses []framework.Loss // of each set
+	x      scqm.Data
+	loss   framework.Loss
 }
 
 // Problems makes the test problems of a regime.
 func (r Regime) Problems(o Options) ([]*Problem, error) {
-	kinds, err := r.sets(o)
+	tables, err := r.rows(o)
 	if err != nil {
 		return nil, err
 	}
@@ -89,17 +77,13 @@ func (r Regime) Problems(o Options) ([]*Problem, error) {
 		names = o.Losses
 	}
 	var list []*Problem
-	for _, sets := range kinds {
+	for _, x := range tables {
 		for _, name := range names {
-			p := &Problem{regime: r, LossName: name, sets: sets}
-			for _, x := range sets {
-				loss, err := defaultLoss(name, x)
-				if err != nil {
-					return nil, err
-				}
-				p.losses = append(p.losses, loss)
+			loss, err := defaultLoss(name, x)
+			if err != nil {
+				return nil, err
 			}
-			list = append(list, p)
+			list = append(list, &Problem{LossName: name, regime: r, x: x, loss: loss})
 		}
 	}
 	return list, nil
@@ -121,10 +105,10 @@ func defaultLoss(name string, x scqm.Data) (framework.Loss, error) {
 	return losses.ByName(name, params)
 }
 
-// config returns the settings of the fit of set k; the solver is still to be set.
-func (p *Problem) config(k int, o Options) scqm.Config {
+// config returns the settings of the fit; the solver is still to be set.
+func (p *Problem) config(o Options) scqm.Config {
 	return scqm.Config{
-		Latent: Latent, Curvature: scqm.FullCurvature, Loss: p.losses[k], Ridge: cmp.Or(p.regime.ridge, scqm.NoRidge), Threads: o.Threads,
+		Latent: Latent, Curvature: scqm.FullCurvature, Loss: p.loss, Ridge: scqm.NoRidge, Threads: o.Threads,
 		Options: framework.Options{TimeLimit: o.TimeLimit},
 	}
 }

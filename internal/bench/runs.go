@@ -40,58 +40,37 @@ func defaultSolver(name string) (framework.Solver, error) {
 	return solvers.ByName(name)
 }
 
-// outcome is one fit by one solver.
-type outcome struct {
-	cost         float64
-	status       framework.Status
-	stationarity []float64
-	iterations   int
-	passes       float64
-	elapsed      time.Duration // of the whole fit, start and report included
-	history      []framework.Record
-}
-
-// Compare runs all solvers on all sets of rows of the problem.
+// Compare runs all solvers on the problem.
 func (p *Problem) Compare(ctx context.Context, o Options) (*Comparison, error) {
 	report := newComparison(p)
 	for _, name := range o.solverNames() {
-		r := &Run{Solver: name}
-		report.Runs = append(report.Runs, r)
-		for k := range p.sets {
-			out, err := p.fit(ctx, o, k, name)
-			if errors.Is(err, errors.ErrUnsupported) {
-				r.Note = strings.TrimSuffix(err.Error(), ": "+scqm.ErrInput.Error())
-				break
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			r.outcomes = append(r.outcomes, out)
+		r, err := p.fit(ctx, o, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		report.Runs = append(report.Runs, r)
 	}
 	var err error
 	if report.PCA, err = p.principalFloor(ctx, o); err != nil {
 		return nil, err
 	}
-	if p.regime.fitter {
-		if report.Fitter, err = p.fitterRate(ctx, o); err != nil {
-			return nil, err
-		}
-	}
 	report.evaluate()
 	return report, nil
 }
 
-// fit does one fit.
-func (p *Problem) fit(ctx context.Context, o Options, k int, name string) (*outcome, error) {
-	config := p.config(k, o)
+// fit does one fit, unless the solver cannot.
+func (p *Problem) fit(ctx context.Context, o Options, name string) (*Run, error) {
+	config := p.config(o)
 	var err error
 	if config.Solver, err = defaultSolver(name); err != nil {
 		return nil, err
 	}
 	begin := time.Now()
-	fit, err := o.learn(ctx, p.sets[k], config)
+	fit, err := o.learn(ctx, p.x, config)
 	elapsed := time.Since(begin)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return &Run{Solver: name, Note: strings.TrimSuffix(err.Error(), ": "+scqm.ErrInput.Error())}, nil
+	}
 	if fit == nil {
 		return nil, err
 	}
@@ -99,42 +78,33 @@ func (p *Problem) fit(ctx context.Context, o Options, k int, name string) (*outc
 	if run.Status == framework.Cancelled {
 		return nil, context.Canceled
 	}
-	return &outcome{
-		cost: run.Cost, status: run.Status, stationarity: run.Stationarity,
-		iterations: run.Iterations, passes: run.Counts.Passes, elapsed: elapsed, history: run.History,
+	return &Run{
+		Solver: name, Cost: run.Cost, Status: run.Status.String(), Stationarity: run.Stationarity,
+		Iterations: run.Iterations, Passes: run.Counts.Passes, Seconds: elapsed.Seconds(), History: run.History,
 	}, nil
 }
 
 // Floor is what principal components make of the rows.
 type Floor struct {
-	Objective float64 `json:"objective"` // mean over the sets
-	Seconds   float64 `json:"seconds"`   // median
+	Objective float64 `json:"objective"`
+	Seconds   float64 `json:"seconds"`
 }
 
 // principalFloor scores the flat sheet of least squares with the loss of the
 // problem, and takes the time to find it and the residual norms.
 func (p *Problem) principalFloor(ctx context.Context, o Options) (Floor, error) {
-	var floor Floor
-	var seconds []float64
-	for k, x := range p.sets {
-		begin := time.Now()
-		if _, err := scqm.ResidualNorms(x, Latent); err != nil {
-			return floor, err
-		}
-		seconds = append(seconds, time.Since(begin).Seconds())
-		flat := scqm.Config{Latent: Latent, Loss: losses.SquaredL2(), Linear: true, Options: framework.Options{MaxIterations: 1}}
-		fit, err := o.learn(ctx, x, flat)
-		if err != nil {
-			return floor, err
-		}
-		cost, err := score(ctx, x, p.losses[k], fit.Model)
-		if err != nil {
-			return floor, err
-		}
-		floor.Objective += cost / float64(len(p.sets))
+	begin := time.Now()
+	if _, err := scqm.ResidualNorms(p.x, Latent); err != nil {
+		return Floor{}, err
 	}
-	floor.Seconds = median(seconds)
-	return floor, nil
+	floor := Floor{Seconds: time.Since(begin).Seconds()}
+	flat := scqm.Config{Latent: Latent, Loss: losses.SquaredL2(), Linear: true, Options: framework.Options{MaxIterations: 1}}
+	fit, err := o.learn(ctx, p.x, flat)
+	if err != nil {
+		return floor, err
+	}
+	floor.Objective, err = score(ctx, p.x, p.loss, fit.Model)
+	return floor, err
 }
 
 // score returns the loss of rows as a model reconstructs them.

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/bench"
 )
 
@@ -27,8 +26,7 @@ func curveStyle(i int) draw.LineStyle {
 	return style
 }
 
-// Gaps shows a panel for every case, with the relative gap against time. Of
-// several sets of rows it shows the first.
+// Gaps shows a panel for every case, with the relative gap against time.
 func Gaps(cases []*bench.Comparison) image.Image {
 	rows := (len(cases) + panelColumns - 1) / panelColumns
 	columns := min(len(cases), panelColumns)
@@ -47,15 +45,13 @@ func gapPanel(c *bench.Comparison) *plot.Plot {
 	p := newPlot(fmt.Sprintf("%s: loss %s, n = %d, D = %d", c.Regime, c.Loss, c.N, c.D), "seconds", "relative gap")
 	p.Title.TextStyle.Font, p.Legend.TextStyle.Font = font.From(sans, 11), font.From(sans, 10)
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(decades), plot.TickerFunc(decades)
-	seconds := func(r framework.Record) float64 { return r.Elapsed.Seconds() }
 	p.Legend.Top, p.Legend.Left = false, true
 	drawn := false
 	for i, r := range c.Runs {
 		if r.Note != "" { // it was left out
 			continue
 		}
-		history, best := c.History(r, 0)
-		curve := gapCurve(history, best, seconds)
+		curve := gapCurve(r.History, c.Best)
 		line := &plotter.Line{XYs: curve, LineStyle: curveStyle(i)}
 		p.Legend.Add(r.Solver, line)
 		if len(curve) > 0 {

@@ -102,13 +102,13 @@ func equalAxes(p *plot.Plot, width, height vg.Length) {
 	widen(&p.Y, area.Y)
 }
 
-// gapCurve lists the logarithms of the work and of the relative distance from a
-// cost, as far down as that is known.
-func gapCurve(history []framework.Record, cost float64, work func(framework.Record) float64) plotter.XYs {
+// gapCurve lists the logarithms of time and of the relative distance from a cost, as
+// far down as that is known.
+func gapCurve(history []framework.Record, cost float64) plotter.XYs {
 	var list plotter.XYs
 	for _, r := range history {
-		if gap := (r.Cost - cost) / math.Abs(cost); work(r) > 0 && gap > 1e-10 {
-			list = append(list, plotter.XY{X: math.Log10(work(r)), Y: math.Log10(gap)})
+		if gap := (r.Cost - cost) / math.Abs(cost); r.Elapsed > 0 && gap > 1e-10 {
+			list = append(list, plotter.XY{X: math.Log10(r.Elapsed.Seconds()), Y: math.Log10(gap)})
 		}
 	}
 	return list

@@ -6,7 +6,7 @@ of whole processes, and ratios of neighbours in time, so that what else the mach
 counts little. A task whose ratios are all below 0.95 is slower, and named at the end.
 
     make bench-versions
-    python python/benchmarks/versions.py --old 7f98228 --runs 7 --only r3
+    python python/benchmarks/versions.py --old 7f98228 --runs 7 --only sheet
     python python/benchmarks/versions.py --old path/to/scqm --new path/to/scqm
 """
 
@@ -69,23 +69,23 @@ def tasks(folder: Path) -> dict[str, list[str]]:
     out = ["-o", str(folder / "clean.npy")]
     found: dict[str, list[str]] = {}
     for loss in ("squared_l2", "l2"):
-        found[f"r1 {loss}"] = [
+        found[f"denoise scqm {loss}"] = [
             "denoise", str(torus), "--method", "scqm", "--neighbors", "30",
             "--loss", loss, *out,
         ]  # fmt: skip
     for loss in ("l2", "squared_l2", "huber", "lp 1.5"):
         name, _, p = loss.partition(" ")
         more = ["--p", p] if p else []
-        found[f"r2 {loss}"] = ["fit", *digits, "--loss", name, *more, *fit]
+        found[f"digits {loss}"] = ["fit", *digits, "--loss", name, *more, *fit]
     robust = ("l2", "squared_l2", "huber")
     for n in (1000, 5000):
         draw_sheet(folder / f"wide-{n}.npy", n, 784)
         for loss in robust:
-            name = f"r2 {n} x 784 {loss}"
+            name = f"wide {n} x 784 {loss}"
             found[name] = ["fit", str(folder / f"wide-{n}.npy"), "--loss", loss, *fit]
     for loss in robust:
-        found[f"r3 {loss}"] = ["fit", str(sheet), "--loss", loss, *fit]
-    for name, n, d in (("r3 large", 200000, 2), ("d10", 2000, 10)):
+        found[f"sheet {loss}"] = ["fit", str(sheet), "--loss", loss, *fit]
+    for name, n, d in (("sheet large", 200000, 2), ("d10", 2000, 10)):
         path = folder / f"{name}.npy"
         draw_sheet(path, n, 50, d)
         for loss in robust:
