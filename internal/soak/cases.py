@@ -109,27 +109,6 @@ def memory(rng: Random, _place: str) -> None:
     scqm.SCQM(max_iter=2).fit(rows[:100])  # the library still works
 
 
-def descriptors(rng: Random, place: str) -> None:
-    """Fit, save and load with few files left to open."""
-    load_others()
-    rows = bowl(rng, 50, 3)
-    if rng.integers(2):
-        scqm.SCQM  # noqa: B018  (loads the library before the limit)
-    # While a file can be opened:
-    known = (scqm.exceptions.ScqmError, OSError, ImportError)
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (int(rng.integers(3, 40)), hard))
-    error = None
-    try:
-        plugin = f"{place}/scqm-loss-tukey"
-        loss: Any = scqm.losses.Plugin(plugin) if rng.integers(2) else "l2"
-        scqm.SCQM(loss=loss, max_iter=2).fit(rows).save("model.npz")
-        scqm.load("model.npz")
-    except known as caught:
-        error = caught
-    ended(error)
-
-
 def interrupts(rng: Random, _place: str) -> None:
     """Interrupt a fit at a random moment, and fit again."""
     rows = bowl(rng, 3000, 6)
@@ -286,7 +265,6 @@ def left() -> None:
 MODES: dict[str, Callable[[Random, str], None]] = {
     "files": files,
     "memory": memory,
-    "descriptors": descriptors,
     "interrupts": interrupts,
     "exceptions": exceptions,
 }

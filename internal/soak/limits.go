@@ -53,29 +53,3 @@ func (c *trial) checkWhole(k task, r run) error {
 	}
 	return nil
 }
-
-// tryDescriptors runs a command that may open few files.
-func tryDescriptors(c *trial) error {
-	k := tasks[c.IntN(len(tasks)-1)] // without the experiment, which is slow
-	if c.IntN(4) == 0 {
-		k = task{command: printing[c.IntN(len(printing))]}
-	}
-	limit := 3 + c.IntN(45)
-	r, err := c.run(command{before: fmt.Sprintf("ulimit -n %d", limit)}, c.line(k)...)
-	if err != nil {
-		return err
-	}
-	c.said = append(c.said, fmt.Sprintf("with ulimit -n %d: exit code %d %s\n", limit, r.code, firstLine(r.stderr)))
-	if r.code == 127 && strings.Contains(r.stderr, "shared libraries") {
-		c.happened("not loaded by the system")
-		return checkNames(c.dir)
-	}
-	if err := r.check(0, 1, 2); err != nil {
-		return err
-	}
-	if r.code == 2 && !strings.Contains(r.stderr, "plugin") {
-		return fmt.Errorf("blames the input: %s", r.stderr)
-	}
-	c.happened(fmt.Sprintf("ended with %d", r.code))
-	return c.checkWhole(k, r)
-}

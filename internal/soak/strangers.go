@@ -13,37 +13,6 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// misdeeds are programs that call themselves plugins.
-var misdeeds = []string{
-	"exit 0", "exit 3", "kill -9 $$", "kill -SEGV $$", "echo hello; exit 0", "echo '1|1|tcp|127.0.0.1:1|grpc'; exit 0",
-	"echo '1|99|unix|/nowhere|grpc'; sleep 30", "echo '1|1|unix|/etc/passwd|grpc'; sleep 30", "head -c 200000 /dev/zero; exit 1",
-	"head -c 300000 /dev/urandom | tr -d '\\n' >&2; exit 1", "exec >&- 2>&-; sleep 30", "sleep 30 & exit 1", "cat >/dev/null",
-	"setsid sleep 30 & exit 1", "while :; do echo 1; done", "printf '1|1|unix|'; exit 0", "no-such-command",
-}
-
-// tryPlugin starts a fit with a program that is no plugin. It ends in words, and
-// nothing of the program is left.
-func tryPlugin(c *trial) error {
-	deed := misdeeds[c.IntN(len(misdeeds))]
-	path := filepath.Join(c.dir, "scqm-loss-bad")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+deed+"\n"), 0o755); err != nil {
-		return err
-	}
-	line := c.line(task{command: []string{"fit L -o out.npz --plugin ./scqm-loss-bad", "plugin check ./scqm-loss-bad", "mean L --plugin ./scqm-loss-bad"}[c.IntN(3)]})
-	r, err := c.scqmRun(line...)
-	if err != nil {
-		return fmt.Errorf("%s: %w", deed, err)
-	}
-	c.said = append(c.said, "the plugin: "+deed+"\n")
-	if err := r.check(1, 2); err != nil {
-		return err
-	}
-	if err := checkNames(c.dir, "scqm-loss-bad"); err != nil {
-		return err
-	}
-	return c.checkAlone()
-}
-
 // checkAlone wants that no process is left that was started in the directory of
 // the case, which may take a moment.
 func (c *trial) checkAlone() error {

@@ -10,8 +10,6 @@ func programDrills() []drillSpec {
 		{name: "disks", what: "small and full disks", cases: 300, try: tryDisk},
 		{name: "outlets", what: "standard output closed or full", cases: 200, try: tryOutlet},
 		{name: "memory", what: "limits on memory, ulimit -v and -d", cases: 200, try: tryMemory},
-		{name: "descriptors", what: "limits on open files, ulimit -n", cases: 300, try: tryDescriptors},
-		{name: "plugins", what: "programs that are no plugins", cases: 60, try: tryPlugin},
 		{name: "strangers", what: "models that name plugins, with a payload beside them", cases: 300, try: tryStranger},
 		{name: "python-files", what: "damaged models, loaded in Python", cases: 2000, prepare: needPython, try: pythonCases("files", 100)},
 		{name: "python-kills", what: "SIGINT at random moments of fits, and SIGKILL of saves, in Python", cases: 60, prepare: needPython, try: tryPythonKill},
@@ -20,7 +18,6 @@ func programDrills() []drillSpec {
 		{name: "python-tables-l1", what: "the same by l1, of small tables", cases: 72, prepare: needPython, try: tryTables("--tables", "iris,wine,linnerud", "--losses", "l1")},
 		{name: "python-exceptions", what: "exceptions at random in the functions of scqm.optimize.minimize: they come out, and nothing stays", cases: 1000, prepare: needPython, try: pythonCases("exceptions", 1000)},
 		{name: "python-clusters", what: "fits on clusters of Dask: equal bits for all workers, chunks, kills of workers and of schedulers", cases: 21, prepare: needDask, try: tryCluster},
-		{name: "python-descriptors", what: "limits on open files in Python", cases: 30, prepare: needPython, try: pythonCases("descriptors", 1)},
 	}
 }
 
