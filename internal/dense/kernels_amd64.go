@@ -31,6 +31,3 @@ func signedSums6Wide(sums, columns, factors []float64, n int) float64
 
 //go:noescape
 func signedSums10Wide(sums, columns, factors []float64, n int) float64
-
-//go:noescape
-func farthestWide(x, y []float64) float64

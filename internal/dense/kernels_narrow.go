@@ -23,7 +23,5 @@ func signedSums6Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
 
 func signedSums10Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
 
-func farthestWide(_, _ []float64) float64 { none(); return 0 }
-
 // none is what kernels do that the processor does not have: callers ask before.
 func none() { panic("dense: no such instructions") }

@@ -71,15 +71,8 @@ func addScaled(dst []float64, factor float64, x []float64) {
 
 // Farthest returns the largest |x_k - y_k| of vectors of one length, of those that are numbers, and 0
 // for none.
-func Farthest(x, y []float64) float64 {
+func Farthest(x, y []float64) (most float64) {
 	y = y[:len(x)]
-	if HasAVX2() {
-		return farthestWide(x, y)
-	}
-	return farthest(x, y)
-}
-
-func farthest(x, y []float64) (most float64) {
 	for k, v := range x {
 		if far := math.Abs(v - y[k]); far > most {
 			most = far
