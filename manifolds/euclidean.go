@@ -30,10 +30,7 @@ func (m Euclidean) Project(dst, x, v []float64) {
 func (m Euclidean) Retract(dst, x, v []float64) error {
 	mustFit(int(m), dst, x, v)
 	floats.AddTo(dst, x, v)
-	if err := checkFinite(dst); err != nil {
-		return failed(m, "retraction", err)
-	}
-	return nil
+	return failed(m, "retraction", checkFinite(dst))
 }
 
 // RetractionOrder is 2: the retraction is the geodesic.
@@ -42,8 +39,12 @@ func (Euclidean) RetractionOrder() int { return 2 }
 // Exp writes x + v.
 func (m Euclidean) Exp(dst, x, v []float64) error { return m.Retract(dst, x, v) }
 
-// Log writes y - x, as InverseRetract does.
-func (m Euclidean) Log(dst, x, y []float64) error { return m.InverseRetract(dst, x, y) }
+// Log writes y - x. It fails where the difference is not finite.
+func (m Euclidean) Log(dst, x, y []float64) error {
+	mustFit(int(m), dst, x, y)
+	floats.SubTo(dst, y, x)
+	return failed(m, "logarithm", checkFinite(dst))
+}
 
 // Distance is |x - y|. It fails where that is not finite.
 func (m Euclidean) Distance(x, y []float64) (float64, error) {
@@ -53,16 +54,6 @@ func (m Euclidean) Distance(x, y []float64) (float64, error) {
 		return 0, failed(m, "distance", errNoPoint)
 	}
 	return d, nil
-}
-
-// InverseRetract writes y - x. It fails where the difference is not finite.
-func (m Euclidean) InverseRetract(dst, x, y []float64) error {
-	mustFit(int(m), dst, x, y)
-	floats.SubTo(dst, y, x)
-	if err := checkFinite(dst); err != nil {
-		return failed(m, "inverse retraction", err)
-	}
-	return nil
 }
 
 // Transport copies v.

@@ -163,10 +163,7 @@ func (m *FixedRank) Retract(dst, x, v []float64) error {
 	}
 	f.truncate()
 	m.put(dst, f)
-	if err := checkFinite(dst); err != nil {
-		return failed(m, "retraction", err)
-	}
-	return nil
+	return failed(m, "retraction", checkFinite(dst))
 }
 
 // RetractionOrder is 2.

@@ -87,35 +87,11 @@ func (m *Grassmann) Retract(dst, x, v []float64) error {
 	mustFit(m.Size(), dst, x, v)
 	f := m.subspace()
 	defer m.spaces.Put(f)
-	if err := f.retractPolar(dst, x, v); err != nil {
-		return failed(m, "retraction of x+v", err)
-	}
-	return nil
+	return failed(m, "retraction of x+v", f.retractPolar(dst, x, v))
 }
 
 // RetractionOrder is 2.
 func (*Grassmann) RetractionOrder() int { return 2 }
-
-// InverseRetract writes Y (X'Y)^{-1} - X, for any basis Y of the subspace. It fails if a vector of the subspace of
-// Y is orthogonal to the subspace of X.
-func (m *Grassmann) InverseRetract(dst, x, y []float64) error {
-	mustFit(m.Size(), dst, x, y)
-	f := m.subspace()
-	defer m.spaces.Put(f)
-	load(f.a, x)
-	load(f.b, y)
-	gram(f.g, f.a, f.b)
-	if nonFinite(f.g.Data) >= 0 || !lapack64.Getrf(f.g, f.pivots) {
-		return failed(m, "inverse retraction", errTooFar)
-	}
-	lapack64.Getrs(blas.Trans, f.g, f.b, f.pivots)
-	if nonFinite(f.b.Data) >= 0 {
-		return failed(m, "inverse retraction", errTooFar)
-	}
-	f.horizontal(f.b, f.a) // subtracts X
-	store(dst, f.b)
-	return nil
-}
 
 // Exp writes the end of the geodesic
 //
@@ -298,8 +274,5 @@ func (m *Grassmann) Restore(x []float64) error {
 	mustFit(m.Size(), x)
 	f := m.subspace()
 	defer m.spaces.Put(f)
-	if err := f.restore(x); err != nil {
-		return failed(m, "restoring x", err)
-	}
-	return nil
+	return failed(m, "restoring x", f.restore(x))
 }

@@ -187,14 +187,8 @@ func (m Hyperbolic) Log(dst, x, y []float64) error {
 		first += xi * dst[i]
 	}
 	dst[0] = first / x0
-	if err := checkFinite(dst); err != nil {
-		return failed(m, "logarithm", err)
-	}
-	return nil
+	return failed(m, "logarithm", checkFinite(dst))
 }
-
-// InverseRetract is Log.
-func (m Hyperbolic) InverseRetract(dst, x, y []float64) error { return m.Log(dst, x, y) }
 
 // Transport writes the parallel transport along the geodesic from x to y, which
 // keeps lengths and angles,

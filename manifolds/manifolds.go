@@ -57,8 +57,11 @@ func checkFinite(x []float64) error {
 	return nil
 }
 
-// failed says which operation of a manifold failed and why.
-func failed(m fmt.Stringer, operation string, cause error) error {
+// failed says which operation of a manifold failed and why; nil where it did not.
+func failed[M fmt.Stringer](m M, operation string, cause error) error {
+	if cause == nil {
+		return nil
+	}
 	return fmt.Errorf("manifolds: %v: %s: %w", m, operation, cause)
 }
 

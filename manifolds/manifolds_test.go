@@ -19,17 +19,8 @@ import (
 
 var (
 	_ framework.Exper = manifolds.Euclidean(0)
-	_ interface {
-		InverseRetract(dst, x, y []float64) error
-	} = manifolds.Euclidean(0)
 	_ framework.Exper = manifolds.Sphere(1)
-	_ interface {
-		InverseRetract(dst, x, y []float64) error
-	} = manifolds.Sphere(1)
 	_ framework.Exper = (*manifolds.Stiefel)(nil)
-	_ interface {
-		InverseRetract(dst, x, y []float64) error
-	} = (*manifolds.Stiefel)(nil)
 )
 
 // geodesic is what all manifolds but FixedRank have beyond that.
@@ -67,7 +58,6 @@ type manifold interface {
 	framework.Transporter
 	framework.Rander
 	framework.Exper
-	InverseRetract(dst, x, y []float64) error
 	framework.HessianConverter
 	RetractionOrder() int
 }
@@ -345,30 +335,6 @@ func TestSphereGeodesics(t *testing.T) {
 	assert.Equal(t, u, v)
 }
 
-// TestInverseRetractionFar goes where the round trip of the laws does not.
-func TestInverseRetractionFar(t *testing.T) {
-	list := []manifold{manifolds.Sphere(7)}
-	for _, s := range [][2]int{{3, 1}, {3, 3}, {5, 2}, {50, 7}} {
-		list = append(list, manifolds.NewStiefel(s[0], s[1]), manifolds.NewPolarStiefel(s[0], s[1]))
-	}
-	for _, m := range list {
-		rng := random(m.Size(), 6)
-		x, y := point(m, rng), make([]float64, m.Size())
-		v := tangent(m, x, 10, rng)
-		require.NoError(t, m.Retract(y, x, v))
-		require.NoError(t, m.InverseRetract(y, x, y))
-		assert.InDeltaSlice(t, v, y, 1e-10, "%v order %d", m, m.RetractionOrder())
-
-		antipode := floats.ScaleTo(make([]float64, m.Size()), -1, x)
-		assert.ErrorContains(t, m.InverseRetract(y, x, antipode), m.String()+": inverse retraction: ")
-		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-			require.NoError(t, m.Retract(y, x, v))
-			y[0] = bad
-			assert.Error(t, m.InverseRetract(y, x, y), "%v", m)
-		}
-	}
-}
-
 func TestStiefelKeepsSignConvention(t *testing.T) {
 	m := manifolds.NewStiefel(6, 3)
 	rng := random(6, 7)
@@ -534,7 +500,6 @@ func TestHotMethodsDoNotAllocate(t *testing.T) {
 			fm.Project(y, x, v)
 			m.RiemannianHessian(y, x, v, v, v)
 			_ = fm.Retract(y, x, v)
-			_ = m.InverseRetract(y, x, y)
 			m.Transport(y, x, x, v)
 			_, stiefel := m.(*manifolds.Stiefel) // whose geodesics take matrices of their own
 			if g, ok := m.(geodesic); ok && !stiefel {

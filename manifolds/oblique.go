@@ -155,13 +155,6 @@ func (m *Oblique) Retract(dst, x, v []float64) error {
 // RetractionOrder is 2.
 func (*Oblique) RetractionOrder() int { return 2 }
 
-// InverseRetract inverts Retract, see [Sphere.InverseRetract].
-func (m *Oblique) InverseRetract(dst, x, y []float64) error {
-	return m.each("inverse retraction", func(dst []float64, in *[4][]float64) error {
-		return m.sphere().InverseRetract(dst, in[0], in[1])
-	}, dst, x, y)
-}
-
 // Exp moves every column along its great arc. It fails where the length of a
 // column of V is not finite.
 func (m *Oblique) Exp(dst, x, v []float64) error {

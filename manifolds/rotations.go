@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
 // Rotations is SO(n), the set of n x n matrices X with X'X = I and det X = 1,
@@ -86,28 +85,6 @@ func (m *Rotations) Retract(dst, x, v []float64) error {
 
 // RetractionOrder is 2.
 func (*Rotations) RetractionOrder() int { return 2 }
-
-// InverseRetract writes X skew(M) sym(M)^{-1} with M = X'Y. It fails where Y is
-// not the retraction of a tangent vector at X, that is, where Y turns a plane by
-// pi/2 or more from X.
-func (m *Rotations) InverseRetract(dst, x, y []float64) error {
-	mustFit(m.Size(), dst, x, y)
-	t := m.turn()
-	defer m.turns.Put(t)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, m.wrap(x), m.wrap(y), 0, t.a)
-	copy(t.u.Data, t.a.Data)
-	symmetrize(t.u)
-	skew(t.a)
-	// M is normal, so that its two parts commute.
-	lower, ok := lapack64.Potrf(blas64.Symmetric{N: m.n, Stride: m.n, Data: t.u.Data, Uplo: blas.Lower})
-	if !ok || nonFinite(t.a.Data) >= 0 {
-		return failed(m, "inverse retraction", errTooFar)
-	}
-	lapack64.Potrs(lower, t.a)
-	skew(t.a)
-	m.times(t, dst, x, t.a)
-	return nil
-}
 
 // Exp writes X exp(X'V). It fails where V is not finite or longer than 2^26,
 // beyond which rounding leaves too few digits of the angles.

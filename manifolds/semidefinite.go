@@ -1,6 +1,7 @@
 package manifolds
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -201,7 +202,7 @@ func (m *PSDFixedRank) Exp(dst, x, v []float64) error {
 	// A horizontal line loses rank where Y'(Y + tV), which is symmetric, does.
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, m.wrap(x), m.wrap(dst), 0, blas64.General{Rows: m.r, Cols: m.r, Stride: m.r, Data: w.eig.A})
 	if !w.eig.Factorize() || !(w.eig.Values[0] > 0) {
-		return failed(m, "exponential", errTooFar)
+		return failed(m, "exponential", errors.New("the line from y to y + v leaves the matrices of rank r"))
 	}
 	return nil
 }
@@ -255,8 +256,5 @@ func (m *PSDFixedRank) Violation(x []float64) float64 {
 // Restore fails where Y is not finite.
 func (m *PSDFixedRank) Restore(x []float64) error {
 	mustFit(m.Size(), x)
-	if err := checkFinite(x); err != nil {
-		return failed(m, "restoring x", err)
-	}
-	return nil
+	return failed(m, "restoring x", checkFinite(x))
 }

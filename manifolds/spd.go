@@ -118,30 +118,6 @@ func (m *SPD) Retract(dst, x, v []float64) error {
 // RetractionOrder is 2.
 func (*SPD) RetractionOrder() int { return 2 }
 
-// InverseRetract writes L ((2S - I)^{1/2} - I) L' with S = L^{-1} Y L^{-T}. It
-// fails where S has an eigenvalue of 1/2 or less, for which no V is known to lead
-// from X to Y, and where X or Y is not positive definite.
-func (m *SPD) InverseRetract(dst, x, y []float64) error {
-	mustFit(m.Size(), dst, x, y)
-	w, ok := m.whiten(x)
-	defer m.whitener.Put(w)
-	if !ok {
-		return failed(m, "inverse retraction", errNotDefinite)
-	}
-	floats.SubTo(w.b.Data, y, x)
-	w.whiten(w.a, w.b.Data)
-	if !w.eigen(w.a) || !(w.eig.Values[0] > -0.5) {
-		return failed(m, "inverse retraction", errTooFar)
-	}
-	for i, t := range w.eig.Values { // of S - I
-		w.eig.Values[i] = 2 * t / (math.Sqrt(1+2*t) + 1)
-	}
-	w.compose()
-	symmetrize(w.b)
-	copy(dst, w.b.Data)
-	return nil
-}
-
 // deliver stores the result in w.b if it is a point.
 func (m *SPD) deliver(dst []float64, w *whitener, operation string) error {
 	symmetrize(w.b)

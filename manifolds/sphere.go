@@ -33,31 +33,11 @@ func (m Sphere) Project(dst, x, v []float64) {
 func (m Sphere) Retract(dst, x, v []float64) error {
 	mustFit(int(m), dst, x, v)
 	floats.AddTo(dst, x, v)
-	if err := normalize(dst); err != nil {
-		return failed(m, "retraction", err)
-	}
-	return nil
+	return failed(m, "retraction", normalize(dst))
 }
 
 // RetractionOrder is 2.
 func (Sphere) RetractionOrder() int { return 2 }
-
-// InverseRetract writes y / (x'y) - x. Only the points of the open hemisphere
-// around x are retractions; it fails for others.
-func (m Sphere) InverseRetract(dst, x, y []float64) error {
-	mustFit(int(m), dst, x, y)
-	c := floats.Dot(x, y)
-	if !(c > 0) {
-		return failed(m, "inverse retraction", fmt.Errorf("y is not within the hemisphere around x: x'y = %g", c))
-	}
-	for i, yi := range y {
-		dst[i] = yi/c - x[i]
-	}
-	if err := checkFinite(dst); err != nil {
-		return failed(m, "inverse retraction", err)
-	}
-	return nil
-}
 
 // Exp writes the end of the great arc cos(|v|) x + sin(|v|) v/|v|. It fails
 // where the length of v is not finite.
@@ -76,10 +56,7 @@ func (m Sphere) Exp(dst, x, v []float64) error {
 	for i, xi := range x {
 		dst[i] = cos*xi + sin*v[i]
 	}
-	if err := normalize(dst); err != nil {
-		return failed(m, "exponential", err)
-	}
-	return nil
+	return failed(m, "exponential", normalize(dst))
 }
 
 // Log writes the tangent vector at x whose great arc leads to y, of length at
@@ -217,10 +194,7 @@ func (m Sphere) Violation(x []float64) float64 {
 // Restore divides x by its length. It fails where x is zero or not finite.
 func (m Sphere) Restore(x []float64) error {
 	mustFit(int(m), x)
-	if err := normalize(x); err != nil {
-		return failed(m, "restoring", err)
-	}
-	return nil
+	return failed(m, "restoring", normalize(x))
 }
 
 // normalize divides x by its length.

@@ -1,16 +1,13 @@
 package manifolds
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -146,10 +143,7 @@ func (m *Stiefel) Restore(x []float64) error {
 	mustFit(m.Size(), x)
 	f := m.frame()
 	defer m.frames.Put(f)
-	if err := f.restore(x); err != nil {
-		return failed(m, "restoring x", err)
-	}
-	return nil
+	return failed(m, "restoring x", f.restore(x))
 }
 
 // longestGeodesic is the length, in radians, up to which more than half of the digits of the end of a geodesic are
@@ -215,128 +209,6 @@ func geodesicExponent(a, r blas64.General) *mat.Dense {
 		}
 	}
 	return k
-}
-
-// InverseRetract writes YR - X, with the p x p matrix R for which it is tangent at X. Each retraction has its own
-// R: upper triangular with positive diagonal for the QR retraction, symmetric positive definite for the polar
-// retraction. It fails where Y is not the retraction of a tangent vector at X.
-//
-// Source: T. Kaneko, S. Fiori, T. Tanaka, Empirical arithmetic averaging over
-// the compact Stiefel manifold, IEEE Trans. Signal Process. 61 (2013) 883-894.
-func (m *Stiefel) InverseRetract(dst, x, y []float64) error {
-	mustFit(m.Size(), dst, x, y)
-	f := m.frame()
-	defer m.frames.Put(f)
-	load(f.a, x)
-	load(f.b, y)
-	gram(f.g, f.a, f.b)
-	solve := f.solveTriangular
-	if m.polar {
-		solve = f.solveSymmetric
-	}
-	if err := solve(); err != nil {
-		return failed(m, "inverse retraction", err)
-	}
-	floats.Scale(-1, f.a.Data)
-	addProduct(f.a, 1, f.b, f.g)
-	if nonFinite(f.a.Data) >= 0 {
-		return failed(m, "inverse retraction", errTooFar)
-	}
-	store(dst, f.a)
-	return nil
-}
-
-// errTooFar says that an inverse retraction does not exist.
-var errTooFar = errors.New("y is too far from x, or one of them is not finite")
-
-// solveTriangular overwrites M, held in f.g, with the upper triangular R of
-// positive diagonal that solves MR + R'M' = 2I.
-//
-// With M = LU the equation reads Z + Z' = 2 (LL')^{-1} for the upper triangular Z = UR L^{-T}, and its right side
-// determines Z. No pivoting is needed where R exists: MR is I plus a skew-symmetric matrix, so the leading blocks
-// of MR, and hence of M, have positive determinants.
-func (f *frame) solveTriangular() error {
-	copy(f.h.Data, f.g.Data)
-	if !eliminate(f.h) {
-		return errTooFar
-	}
-	l := blas64.Triangular{N: f.p, Stride: f.p, Data: f.h.Data, Uplo: blas.Lower, Diag: blas.Unit}
-	u := blas64.Triangular{N: f.p, Stride: f.p, Data: f.h.Data, Uplo: blas.Upper, Diag: blas.NonUnit}
-	setIdentity(f.u)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, l, f.u)
-	gram(f.g, f.u, f.u)
-	for i := range f.p {
-		clear(row(f.g, i)[:i])
-		floats.Scale(2, row(f.g, i)[i+1:])
-	}
-	blas64.Trmm(blas.Right, blas.Trans, 1, l, f.g)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, u, f.g)
-	return nil
-}
-
-// eliminate overwrites m with its factors L, of unit diagonal, and U. It
-// reports whether all pivots are positive.
-func eliminate(m blas64.General) bool {
-	for k := range m.Rows {
-		top := row(m, k)[k:]
-		if !(top[0] > 0) {
-			return false
-		}
-		for i := k + 1; i < m.Rows; i++ {
-			below := row(m, i)[k:]
-			below[0] /= top[0]
-			floats.AddScaled(below[1:], -below[0], top[1:])
-		}
-	}
-	return true
-}
-
-// signSteps bounds the iteration of solveSymmetric, which converges
-// quadratically after one halving per binary digit of the worst eigenvalue.
-const signSteps = 60
-
-// solveSymmetric overwrites M, held in f.g, with the symmetric positive
-// definite S that solves MS + SM' = 2I.
-//
-// Where S exists the eigenvalues of M have positive real parts, and Newton's
-// iteration for the sign of M,
-//
-//	M <- (M + M^{-1})/2,  T <- (T + M^{-1} T M^{-T})/2,  from T = 2I,
-//
-// tends to M = I and T = 2S.
-//
-// Source: J. D. Roberts, Linear model reduction and solution of the algebraic
-// Riccati equation by use of the sign function, Int. J. Control 32 (1980)
-// 677-687.
-func (f *frame) solveSymmetric() error {
-	setIdentity(f.u)
-	floats.Scale(2, f.u.Data)
-	for range signSteps {
-		last := distanceToIdentity(f.g) < 1e-9 // the next step squares this
-		copy(f.h.Data, f.g.Data)
-		lapack64.Getrf(f.h, f.pivots)
-		if !lapack64.Getri(f.h, f.pivots, f.work, len(f.work)) {
-			return errTooFar
-		}
-		floats.Add(f.g.Data, f.h.Data)
-		floats.Scale(0.5, f.g.Data)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 0.5, f.h, f.u, 0, f.t)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, f.t, f.h, 0.5, f.u)
-		if last {
-			copy(f.g.Data, f.u.Data)
-			floats.Scale(0.5, f.g.Data)
-			return nil
-		}
-	}
-	return errTooFar
-}
-
-// setIdentity makes m the identity matrix.
-func setIdentity(m blas64.General) {
-	clear(m.Data)
-	for i := range m.Rows {
-		m.Data[i*m.Stride+i] = 1
-	}
 }
 
 // distanceToIdentity is the largest entry of |m - I|.

@@ -32,10 +32,7 @@ var ErrNoShortestGeodesic = errors.New("no geodesic shorter than pi, the injecti
 // the compact Stiefel manifold under the Euclidean metric, arXiv:2405.02268 (2024).
 func (m *Stiefel) Log(dst, x, y []float64) error {
 	mustFit(m.Size(), dst, x, y)
-	if err := m.log(dst, x, y); err != nil {
-		return failed(m, "logarithm", err)
-	}
-	return nil
+	return failed(m, "logarithm", m.log(dst, x, y))
 }
 
 // Distance is the length of the shortest geodesic. It fails where Log does.

@@ -1,6 +1,7 @@
 package manifolds
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -113,7 +114,7 @@ func (m *Unitary) Log(dst, x, y []float64) error {
 		return err
 	}, x, y)
 	if err == nil && floats.Norm(dst, 2) < length*(1-1e-9) { // what is left is no matrix of this form
-		return failed(m, "logarithm", errTooFar)
+		return failed(m, "logarithm", errors.New("several geodesics are the shortest"))
 	}
 	return err
 }

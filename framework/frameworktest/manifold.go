@@ -49,7 +49,6 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 //   - distance of steps: Exp(x, v) is |v| away from x; without Exp, Retract(x, v) for
 //     small v.
 //   - logarithm: Log(x, Exp(x, v)) = v, as long as the distance; it fails for NaN.
-//   - inverse retraction: InverseRetract(x, Retract(x, v)) = v for small v.
 //   - transport tangent, linear, at rest: Transport gives tangent vectors at y,
 //     is linear, and is the identity for y = x.
 //   - transport length: over a way of 0.25 lengths change by less than a factor of 2,
@@ -91,7 +90,6 @@ func (c *manifoldCheck) checkRest() {
 	c.checkExp()
 	c.checkQuotient()
 	c.checkDistance()
-	c.checkInverse()
 	c.checkTransport()
 	c.checkMetric()
 	c.checkHessian()

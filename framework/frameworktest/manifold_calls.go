@@ -62,16 +62,11 @@ func (c *manifoldCheck) kernels(x []float64) ([]kernel, error) {
 	return kernels, nil
 }
 
-// geodesicKernels are those of geodesics and inverses of retractions.
+// geodesicKernels are those of geodesics.
 func (c *manifoldCheck) geodesicKernels(x, y, v []float64) (kernels []kernel) {
 	if m, ok := c.m.(framework.Exper); ok {
 		kernels = append(kernels, kernel{"Exp", [][]float64{x, v}, func(dst []float64, in [][]float64) error {
 			return m.Exp(dst, in[0], in[1])
-		}})
-	}
-	if m, ok := c.m.(inverseRetracter); ok {
-		kernels = append(kernels, kernel{"InverseRetract", [][]float64{x, y}, func(dst []float64, in [][]float64) error {
-			return m.InverseRetract(dst, in[0], in[1])
 		}})
 	}
 	if m, ok := c.m.(framework.Logarithm); ok {

@@ -59,10 +59,6 @@ type (
 		bare
 		exp func(dst, x, v []float64) error
 	}
-	inverter struct {
-		bare
-		inverse func(dst, x, y []float64) error
-	}
 	hessian struct {
 		bare
 		hess func(dst, x, g, h, v []float64)
@@ -87,8 +83,6 @@ func (m rander) Rand(dst []float64, rng *rand.Rand) { m.rand(dst, rng) }
 func (m transporter) Transport(dst, x, y, v []float64) { m.transport(dst, x, y, v) }
 
 func (m exper) Exp(dst, x, v []float64) error { return m.exp(dst, x, v) }
-
-func (m inverter) InverseRetract(dst, x, y []float64) error { return m.inverse(dst, x, y) }
 
 func (m hessian) RiemannianHessian(dst, x, g, h, v []float64) {
 	m.hess(dst, x, g, h, v)
@@ -131,11 +125,6 @@ func (orthant) Retract(dst, x, v []float64) error {
 			return errRange
 		}
 	}
-	return nil
-}
-
-func (orthant) InverseRetract(dst, x, y []float64) error {
-	each(dst, func(i int) float64 { return x[i] * math.Log(y[i]/x[i]) })
 	return nil
 }
 

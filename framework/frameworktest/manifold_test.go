@@ -263,14 +263,6 @@ func TestManifoldFindsBroken(t *testing.T) {
 			}},
 			[]string{"restore"},
 		},
-		"inverse retraction is a projection": {
-			inverter{bare{Manifold: stiefel}, func(dst, x, y []float64) error {
-				d := floats.SubTo(make([]float64, len(x)), y, x)
-				stiefel.Project(dst, x, d)
-				return nil
-			}},
-			[]string{"inverse retraction"},
-		},
 		"hessian without curvature": {
 			hessian{bare{Manifold: stiefel}, func(dst, x, _, h, _ []float64) { stiefel.Project(dst, x, h) }},
 			[]string{"hessian"},

@@ -9,30 +9,6 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkInverse tries the law of an inverse of the retraction.
-func (c *manifoldCheck) checkInverse() {
-	inv, ok := c.m.(inverseRetracter)
-	if !ok {
-		return
-	}
-	c.law("inverse retraction", func(x []float64) error {
-		v, err := c.step(x)
-		if err != nil {
-			return err
-		}
-		floats.Scale(0.25, v)
-		y, err := c.retract(x, v)
-		if err != nil {
-			return err
-		}
-		w := c.zeros()
-		if err := inv.InverseRetract(w, x, y); err != nil {
-			return err
-		}
-		return equal(w, v)
-	})
-}
-
 func (c *manifoldCheck) checkTransport() {
 	tr, ok := c.m.(framework.Transporter)
 	if !ok {

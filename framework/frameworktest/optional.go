@@ -25,11 +25,8 @@ type (
 	quotient       interface {
 		Same(dst, x []float64, rng *rand.Rand)
 	}
-	retractionOrder  interface{ RetractionOrder() int }
-	inverseRetracter interface {
-		InverseRetract(dst, x, y []float64) error
-	}
-	selective interface {
+	retractionOrder interface{ RetractionOrder() int }
+	selective       interface {
 		Lacks(p framework.Problem) string
 	}
 	graded    interface{ Gradient() framework.Point }
