@@ -28,7 +28,7 @@ type factors struct {
 // side is scratch space for the left or right factor, which is base; matrices are
 // held by columns.
 type side struct {
-	*subspace
+	*frame
 	base, x, y blas64.General // r x n
 	turn       blas64.General // r x r
 	square     *dense.NearestOrthonormal
@@ -42,7 +42,7 @@ func newFactors(m, n, r int) *factors {
 		held := func() blas64.General {
 			return blas64.General{Rows: r, Cols: n, Stride: n, Data: make([]float64, r*n)}
 		}
-		return &side{subspace: newSubspace(n, r), base: held(), x: held(), y: held(), turn: square(r), square: dense.NewNearestOrthonormal(r, r)}
+		return &side{frame: newFrame(n, r), base: held(), x: held(), y: held(), turn: square(r), square: dense.NewNearestOrthonormal(r, r)}
 	}
 	f := &factors{
 		r: r, left: newSide(m), right: newSide(n), s: square(r), t: square(r), lu: square(r), pivots: make([]int, r),

@@ -5,13 +5,75 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/scqm/scqm/internal/dense"
 )
+
+// tall is the set of n x p matrices X with X'X = I, with scratch space: what [Stiefel] and [Grassmann] have in
+// common.
+type tall struct {
+	name   string
+	n, p   int
+	frames sync.Pool
+}
+
+// init makes the set; it panics unless 1 <= p <= n.
+func (m *tall) init(name string, n, p int) {
+	if p < 1 || p > n {
+		panic(fmt.Sprintf("manifolds: %s %dx%d: the shape must have 1 <= columns <= rows", name, n, p))
+	}
+	m.name, m.n, m.p = name, n, p
+	m.frames.New = func() any { return newFrame(n, p) }
+}
+
+func (m *tall) frame() *frame { return m.frames.Get().(*frame) }
+
+// String returns a name such as "stiefel 784x5".
+func (m *tall) String() string { return fmt.Sprintf("%s %dx%d", m.name, m.n, m.p) }
+
+// Size is np.
+func (m *tall) Size() int { return m.n * m.p }
+
+// Rand draws a point from the uniform (Haar) distribution: the factor Q, with positive diag(R), of a matrix of
+// independent normal entries. St(n, n) is O(n), whose two components have the determinants 1 and -1. Rand draws
+// points of both, and a run stays in the component of its start. [Rotations] is the component of determinant 1.
+//
+// Source: F. Mezzadri, How to generate random matrices from the classical
+// compact groups, Notices of the AMS 54 (2007) 592-604.
+func (m *tall) Rand(dst []float64, rng *rand.Rand) {
+	mustFit(m.Size(), dst)
+	f := m.frame()
+	defer m.frames.Put(f)
+	f.rand(dst, rng)
+}
+
+// Violation is the largest entry of |X'X - I|, or +Inf where X is not finite.
+func (m *tall) Violation(x []float64) float64 {
+	mustFit(m.Size(), x)
+	f := m.frame()
+	defer m.frames.Put(f)
+	load(f.a, x)
+	gram(f.g, f.a, f.a)
+	if nonFinite(f.g.Data) >= 0 {
+		return math.Inf(1)
+	}
+	return distanceToIdentity(f.g)
+}
+
+// Restore replaces X by its polar factor, the nearest point; where the rank of X is below p, by one of the nearest
+// points. It fails where X is not finite.
+func (m *tall) Restore(x []float64) error {
+	mustFit(m.Size(), x)
+	f := m.frame()
+	defer m.frames.Put(f)
+	return failed(m, "restoring x", f.restore(x))
+}
 
 // frame is scratch space for the algebra of n x p matrices with n >= p, which
 // it holds transposed: the columns are contiguous, so that products with tall
@@ -21,9 +83,8 @@ import (
 type frame struct {
 	n, p             int
 	a, b, c          blas64.General // p x n
-	g, h, u, t       blas64.General // p x p
+	g, h, u, t, s    blas64.General // p x p
 	tau, sigma, work []float64
-	pivots           []int
 	nearest          *dense.NearestOrthonormal
 }
 
@@ -34,8 +95,8 @@ func newFrame(n, p int) *frame {
 	f := &frame{
 		n: n, p: p,
 		a: matrix(p, n), b: matrix(p, n), c: matrix(p, n),
-		g: matrix(p, p), h: matrix(p, p), u: matrix(p, p), t: matrix(p, p),
-		tau: make([]float64, p), sigma: make([]float64, p), pivots: make([]int, p),
+		g: matrix(p, p), h: matrix(p, p), u: matrix(p, p), t: matrix(p, p), s: matrix(p, p),
+		tau: make([]float64, p), sigma: make([]float64, p),
 		nearest: dense.NewNearestOrthonormal(p, n),
 	}
 	f.work = make([]float64, f.workspace())
@@ -52,7 +113,7 @@ func (f *frame) workspace() int {
 	}
 	ask(func() { lapack64.Gelqf(f.a, f.tau, size[:], -1) })
 	ask(func() { lapack64.Orglq(f.a, f.tau, size[:], -1) })
-	ask(func() { lapack64.Getri(f.g, f.pivots, size[:], -1) })
+	ask(func() { lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, size[:], -1) })
 	return int(longest)
 }
 
@@ -205,14 +266,18 @@ func (f *frame) restore(x []float64) error {
 	return nil
 }
 
-// violation is the largest entry of |X'X - I|, or +Inf where X is not finite.
-func (f *frame) violation(x []float64) float64 {
-	load(f.a, x)
-	gram(f.g, f.a, f.a)
-	if nonFinite(f.g.Data) >= 0 {
-		return math.Inf(1)
+// distanceToIdentity is the largest entry of |m - I|.
+func distanceToIdentity(m blas64.General) float64 {
+	var worst float64
+	for i := range m.Rows {
+		for j, v := range row(m, i) {
+			if i == j {
+				v--
+			}
+			worst = math.Max(worst, math.Abs(v))
+		}
 	}
-	return distanceToIdentity(f.g)
+	return worst
 }
 
 // turned, for the Hessian, leaves H - V sym(X'G) in B and X in A.

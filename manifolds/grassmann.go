@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -24,47 +23,17 @@ import (
 // orthogonality constraints, SIAM J. Matrix Anal. Appl. 20 (1998) 303-353;
 // T. Bendokat, R. Zimmermann, P.-A. Absil, A Grassmann manifold handbook, Adv.
 // Comput. Math. 50 (2024) 6.
-type Grassmann struct {
-	n, p   int
-	spaces sync.Pool
-}
+type Grassmann struct{ tall }
 
 // NewGrassmann returns Gr(n, p) for 1 <= p <= n. It panics for other shapes.
 func NewGrassmann(n, p int) *Grassmann {
-	if p < 1 || p > n {
-		panic(fmt.Sprintf("manifolds: grassmann %dx%d: the shape must have 1 <= columns <= rows", n, p))
-	}
-	return &Grassmann{n: n, p: p, spaces: sync.Pool{New: func() any { return newSubspace(n, p) }}}
+	m := new(Grassmann)
+	m.init("grassmann", n, p)
+	return m
 }
-
-// subspace is a frame with the singular value decomposition of p x p matrices.
-type subspace struct {
-	*frame
-	scaled blas64.General // p x p
-	long   []float64      // workspace
-}
-
-func newSubspace(n, p int) *subspace {
-	s := &subspace{
-		frame:  newFrame(n, p),
-		scaled: blas64.General{Rows: p, Cols: p, Stride: p, Data: make([]float64, p*p)},
-	}
-	var size [1]float64
-	lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, s.g, s.u, s.t, s.sigma, size[:], -1)
-	s.long = make([]float64, int(size[0]))
-	return s
-}
-
-func (m *Grassmann) subspace() *subspace { return m.spaces.Get().(*subspace) }
-
-// String returns a name such as "grassmann 784x5".
-func (m *Grassmann) String() string { return fmt.Sprintf("grassmann %dx%d", m.n, m.p) }
 
 // Dims returns n and p.
 func (m *Grassmann) Dims() (n, p int) { return m.n, m.p }
-
-// Size is np.
-func (m *Grassmann) Size() int { return m.n * m.p }
 
 // Dim is (n - p) p.
 func (m *Grassmann) Dim() int { return (m.n - m.p) * m.p }
@@ -72,8 +41,8 @@ func (m *Grassmann) Dim() int { return (m.n - m.p) * m.p }
 // Project writes V - X (X'V).
 func (m *Grassmann) Project(dst, x, v []float64) {
 	mustFit(m.Size(), dst, x, v)
-	f := m.subspace()
-	defer m.spaces.Put(f)
+	f := m.frame()
+	defer m.frames.Put(f)
 	load(f.a, x)
 	load(f.b, v)
 	f.horizontal(f.b, f.a)
@@ -85,8 +54,8 @@ func (m *Grassmann) Project(dst, x, v []float64) {
 // fails where X + V is not finite.
 func (m *Grassmann) Retract(dst, x, v []float64) error {
 	mustFit(m.Size(), dst, x, v)
-	f := m.subspace()
-	defer m.spaces.Put(f)
+	f := m.frame()
+	defer m.frames.Put(f)
 	return failed(m, "retraction of x+v", f.retractPolar(dst, x, v))
 }
 
@@ -106,8 +75,8 @@ func (m *Grassmann) Exp(dst, x, v []float64) error {
 	if length := floats.Norm(v, 2); !(length <= longestGeodesic) {
 		return failed(m, "exponential", fmt.Errorf("the length of v is %g", length))
 	}
-	f := m.subspace()
-	defer m.spaces.Put(f)
+	f := m.frame()
+	defer m.frames.Put(f)
 	load(f.c, x)
 	load(f.a, v)
 	// V = QR with R = Z S W', so that U = QZ.
@@ -134,23 +103,23 @@ func (m *Grassmann) Exp(dst, x, v []float64) error {
 
 // small computes the singular value decomposition of the p x p matrix f.g: the left singular vectors f.u, the
 // singular values f.sigma and the transposed right singular vectors f.t.
-func (f *subspace) small() bool {
-	return lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, f.long, len(f.long))
+func (f *frame) small() bool {
+	return lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, f.work, len(f.work))
 }
 
 // function writes M diag(of(s)) W' into dst, with the singular values s and the right singular vectors W' = f.t; M
 // is left, or its transpose if transposed is blas.Trans.
-func (f *subspace) function(dst, left blas64.General, transposed blas.Transpose, of func(float64) float64) {
+func (f *frame) function(dst, left blas64.General, transposed blas.Transpose, of func(float64) float64) {
 	for i := range f.p {
 		for j, s := range f.sigma {
 			entry := left.Data[i*f.p+j]
 			if transposed == blas.Trans {
 				entry = left.Data[j*f.p+i]
 			}
-			f.scaled.Data[i*f.p+j] = entry * of(s)
+			f.s.Data[i*f.p+j] = entry * of(s)
 		}
 	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.scaled, f.t, 0, dst)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, f.s, f.t, 0, dst)
 }
 
 // errNoSingularValues says that a decomposition failed.
@@ -159,7 +128,7 @@ var errNoSingularValues = errors.New("the singular values did not converge")
 // angles computes the principal angles between the subspaces of A and B into f.sigma. It writes BQ - AR cos into
 // C, where B'A = Q cos R', and R' into f.t. The columns of C are orthogonal, with the sines as lengths. Sines and
 // cosines together give accurate angles near 0 and near pi/2.
-func (f *subspace) angles() error {
+func (f *frame) angles() error {
 	gram(f.g, f.b, f.a)
 	if nonFinite(f.g.Data) >= 0 {
 		return errNoPoint
@@ -188,8 +157,8 @@ func (f *subspace) angles() error {
 // cosines and sines.
 func (m *Grassmann) Log(dst, x, y []float64) error {
 	mustFit(m.Size(), dst, x, y)
-	f := m.subspace()
-	defer m.spaces.Put(f)
+	f := m.frame()
+	defer m.frames.Put(f)
 	load(f.a, x)
 	load(f.b, y)
 	if err := f.angles(); err != nil {
@@ -211,8 +180,8 @@ func (m *Grassmann) Log(dst, x, y []float64) error {
 // X or Y is not finite.
 func (m *Grassmann) Distance(x, y []float64) (float64, error) {
 	mustFit(m.Size(), x, y)
-	f := m.subspace()
-	defer m.spaces.Put(f)
+	f := m.frame()
+	defer m.frames.Put(f)
 	load(f.a, x)
 	load(f.b, y)
 	if err := f.angles(); err != nil {
@@ -232,20 +201,11 @@ func (m *Grassmann) Transport(dst, x, y, v []float64) {
 // depend on the subspace only, X'G is symmetric.
 func (m *Grassmann) RiemannianHessian(dst, x, g, h, v []float64) {
 	mustFit(m.Size(), dst, x, g, h, v)
-	f := m.subspace()
-	defer m.spaces.Put(f)
+	f := m.frame()
+	defer m.frames.Put(f)
 	f.turned(x, g, h, v)
 	f.horizontal(f.b, f.a)
 	store(dst, f.b)
-}
-
-// Rand draws a uniformly distributed subspace in a uniformly distributed basis,
-// see [Stiefel.Rand].
-func (m *Grassmann) Rand(dst []float64, rng *rand.Rand) {
-	mustFit(m.Size(), dst)
-	f := m.subspace()
-	defer m.spaces.Put(f)
-	f.rand(dst, rng)
 }
 
 // Same writes XQ with a uniformly distributed orthogonal p x p matrix Q.
@@ -258,21 +218,4 @@ func (m *Grassmann) Same(dst, x []float64, rng *rand.Rand) {
 		blas64.General{Rows: m.n, Cols: m.p, Stride: m.p, Data: x},
 		blas64.General{Rows: m.p, Cols: m.p, Stride: m.p, Data: q}, 0, rotated)
 	copy(dst, rotated.Data)
-}
-
-// Violation is the largest entry of |X'X - I|, or +Inf where X is not finite.
-func (m *Grassmann) Violation(x []float64) float64 {
-	mustFit(m.Size(), x)
-	f := m.subspace()
-	defer m.spaces.Put(f)
-	return f.violation(x)
-}
-
-// Restore replaces X by its polar factor, as [Stiefel.Restore] does. It fails
-// where X is not finite.
-func (m *Grassmann) Restore(x []float64) error {
-	mustFit(m.Size(), x)
-	f := m.subspace()
-	defer m.spaces.Put(f)
-	return failed(m, "restoring x", f.restore(x))
 }

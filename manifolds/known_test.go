@@ -376,7 +376,7 @@ func TestProducts(t *testing.T) {
 	frameworktest.TestManifold(t, "frames and shapes", frames, 1, x)
 
 	frames.Part(x, "shape")[0] = -1
-	assert.ErrorContains(t, frames.Restore(x), "restoring of block shape: manifolds: spd 2")
+	assert.ErrorContains(t, frames.Restore(x), "restoring: block shape: manifolds: spd 2")
 	assert.Panics(t, func() { frames.Part(x, "nothing") })
 	assert.Panics(t, func() { manifolds.NewProduct(framework.Block{Manifold: poses}) })
 	assert.Panics(t, func() {

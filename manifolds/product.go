@@ -85,7 +85,7 @@ type geodesicManifold interface {
 type (
 	// product is what any factors have.
 	product struct {
-		blocks []framework.Block
+		blocks framework.Product
 		starts []int // of the blocks' coordinates, and the end
 	}
 	// geodesicProduct is a product of geodesicManifolds.
@@ -133,37 +133,30 @@ func (m *product) part(x []float64, k int) []float64 {
 	return x[m.starts[k]:m.starts[k+1]:m.starts[k+1]]
 }
 
+// split returns the coordinates of the blocks within those of x, which they share.
+func (m *product) split(x []float64) framework.Point {
+	mustFit(m.Size(), x)
+	parts := make(framework.Point, len(m.blocks))
+	for k := range parts {
+		parts[k] = m.part(x, k)
+	}
+	return parts
+}
+
 // Size is the sum of the sizes.
 func (m *product) Size() int { return m.starts[len(m.blocks)] }
 
 // Dim is the sum of the dimensions.
-func (m *product) Dim() int { return framework.Product(m.blocks).Dim() }
-
-// failed names the operation and the block that failed.
-func (m *product) failed(operation string, k int, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("manifolds: product: %s of block %s: %w", operation, m.blocks[k].Name, err)
-}
+func (m *product) Dim() int { return m.blocks.Dim() }
 
 // Project projects block by block.
 func (m *product) Project(dst, x, v []float64) {
-	mustFit(m.Size(), dst, x, v)
-	for k, b := range m.blocks {
-		b.Project(m.part(dst, k), m.part(x, k), m.part(v, k))
-	}
+	m.blocks.Project(m.split(dst), m.split(x), m.split(v))
 }
 
 // Retract retracts block by block. It fails where a block does.
 func (m *product) Retract(dst, x, v []float64) error {
-	mustFit(m.Size(), dst, x, v)
-	for k, b := range m.blocks {
-		if err := b.Retract(m.part(dst, k), m.part(x, k), m.part(v, k)); err != nil {
-			return m.failed("retraction", k, err)
-		}
-	}
-	return nil
+	return failed(m, "retraction", m.blocks.Retract(m.split(dst), m.split(x), m.split(v)))
 }
 
 // RetractionOrder is the lowest of the blocks.
@@ -181,109 +174,63 @@ func (m *product) RetractionOrder() int {
 
 // Transport transports block by block, by projection where a block has no other.
 func (m *product) Transport(dst, x, y, v []float64) {
-	mustFit(m.Size(), dst, x, y, v)
-	for k, b := range m.blocks {
-		b.Transport(m.part(dst, k), m.part(x, k), m.part(y, k), m.part(v, k))
-	}
+	m.blocks.Transport(m.split(dst), m.split(x), m.split(y), m.split(v))
 }
 
-// Violation is the largest of the blocks.
+// Violation is the largest of the blocks, or +Inf where x is not finite.
 func (m *product) Violation(x []float64) float64 {
-	mustFit(m.Size(), x)
-	var worst float64
-	for k, b := range m.blocks {
-		if _, ok := b.Manifold.(framework.Constrained); !ok && nonFinite(m.part(x, k)) >= 0 {
-			return math.Inf(1)
-		}
-		worst = math.Max(worst, b.Violation(m.part(x, k)))
+	if !m.split(x).Finite() {
+		return math.Inf(1)
 	}
-	return worst
+	return m.blocks.Violation(m.split(x))
 }
 
 // Restore restores block by block. It fails where a block does, or is not
 // finite.
 func (m *product) Restore(x []float64) error {
-	mustFit(m.Size(), x)
-	for k, b := range m.blocks {
-		if err := checkFinite(m.part(x, k)); err != nil {
-			return m.failed("restoring", k, err)
-		}
-		if err := b.Restore(m.part(x, k)); err != nil {
-			return m.failed("restoring", k, err)
-		}
+	if err := checkFinite(x); err != nil {
+		return failed(m, "restoring", err)
 	}
-	return nil
+	return failed(m, "restoring", m.blocks.Restore(m.split(x)))
 }
 
 // Exp moves every block along its geodesic. It fails where a block does.
 func (m *geodesicProduct) Exp(dst, x, v []float64) error {
-	mustFit(m.Size(), dst, x, v)
-	for k, b := range m.blocks {
-		if err := b.Exp(m.part(dst, k), m.part(x, k), m.part(v, k)); err != nil {
-			return m.failed("exponential", k, err)
-		}
-	}
-	return nil
+	return failed(m, "exponential", m.blocks.Exp(m.split(dst), m.split(x), m.split(v)))
 }
 
 // Log inverts Exp block by block. It fails where a block does.
 func (m *geodesicProduct) Log(dst, x, y []float64) error {
-	mustFit(m.Size(), dst, x, y)
-	for k, b := range m.blocks {
-		if err := b.Log(m.part(dst, k), m.part(x, k), m.part(y, k)); err != nil {
-			return m.failed("logarithm", k, err)
-		}
-	}
-	return nil
+	return failed(m, "logarithm", m.blocks.Log(m.split(dst), m.split(x), m.split(y)))
 }
 
 // Distance is the root of the sum of the squared distances of the blocks. It
 // fails where a block does.
 func (m *geodesicProduct) Distance(x, y []float64) (float64, error) {
-	mustFit(m.Size(), x, y)
-	var sum float64
-	for k, b := range m.blocks {
-		d, err := b.Distance(m.part(x, k), m.part(y, k))
-		if err != nil {
-			return 0, m.failed("distance", k, err)
-		}
-		sum = math.Hypot(sum, d)
-	}
-	return sum, nil
+	far, err := m.blocks.Distance(m.split(x), m.split(y))
+	return far, failed(m, "distance", err)
 }
 
 // RiemannianHessian converts block by block.
 func (m *geodesicProduct) RiemannianHessian(dst, x, g, h, v []float64) {
-	mustFit(m.Size(), dst, x, g, h, v)
-	for k, b := range m.blocks {
-		if err := b.Hessian(m.part(dst, k), m.part(x, k), m.part(g, k), m.part(h, k), m.part(v, k)); err != nil {
-			panic(err) // NewProduct asked
-		}
+	if err := m.blocks.Hessian(m.split(dst), m.split(x), m.split(g), m.split(h), m.split(v)); err != nil {
+		panic(err) // NewProduct asked
 	}
 }
 
 // Rand draws independent points of the blocks.
 func (m *geodesicProduct) Rand(dst []float64, rng *rand.Rand) {
-	mustFit(m.Size(), dst)
-	for k, b := range m.blocks {
-		b.Rand(m.part(dst, k), rng)
+	if err := m.blocks.Rand(m.split(dst), rng); err != nil {
+		panic(err) // NewProduct asked
 	}
 }
 
 // Inner is the sum of the inner products of the blocks.
 func (m productMetric) Inner(x, u, v []float64) float64 {
-	mustFit(m.p.Size(), x, u, v)
-	var sum float64
-	for k, b := range m.p.blocks {
-		sum += b.Inner(m.p.part(x, k), m.p.part(u, k), m.p.part(v, k))
-	}
-	return sum
+	return m.p.blocks.Inner(m.p.split(x), m.p.split(u), m.p.split(v))
 }
 
 // Gradient converts block by block.
 func (m productMetric) Gradient(dst, x, g []float64) {
-	mustFit(m.p.Size(), dst, x, g)
-	for k, b := range m.p.blocks {
-		b.Gradient(m.p.part(dst, k), m.p.part(x, k), m.p.part(g, k))
-	}
+	m.p.blocks.Gradient(m.p.split(dst), m.p.split(x), m.p.split(g))
 }

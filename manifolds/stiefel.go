@@ -2,9 +2,6 @@ package manifolds
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -21,19 +18,17 @@ import (
 // Source: A. Edelman, T. A. Arias, S. T. Smith, The geometry of algorithms with
 // orthogonality constraints, SIAM J. Matrix Anal. Appl. 20 (1998) 303-353.
 type Stiefel struct {
-	n, p   int
-	polar  bool
-	frames sync.Pool
+	tall
+	polar bool
 }
 
 // NewStiefel returns St(n, p) for 1 <= p <= n, with the cheapest retraction:
 // the factor Q of the QR factorization of X + V with positive diag(R), which
 // agrees with the geodesic to first order. It panics for other shapes.
 func NewStiefel(n, p int) *Stiefel {
-	if p < 1 || p > n {
-		panic(fmt.Sprintf("manifolds: stiefel %dx%d: the shape must have 1 <= columns <= rows", n, p))
-	}
-	return &Stiefel{n: n, p: p, frames: sync.Pool{New: func() any { return newFrame(n, p) }}}
+	m := new(Stiefel)
+	m.init("stiefel", n, p)
+	return m
 }
 
 // NewPolarStiefel returns St(n, p) like [NewStiefel], with the polar retraction
@@ -45,16 +40,8 @@ func NewPolarStiefel(n, p int) *Stiefel {
 	return m
 }
 
-// String returns a name such as "stiefel 784x5".
-func (m *Stiefel) String() string { return fmt.Sprintf("stiefel %dx%d", m.n, m.p) }
-
-// Size is np.
-func (m *Stiefel) Size() int { return m.n * m.p }
-
 // Dim is np - p(p+1)/2.
 func (m *Stiefel) Dim() int { return m.n*m.p - m.p*(m.p+1)/2 }
-
-func (m *Stiefel) frame() *frame { return m.frames.Get().(*frame) }
 
 // Project writes V - X sym(X'V).
 func (m *Stiefel) Project(dst, x, v []float64) {
@@ -114,36 +101,6 @@ func (m *Stiefel) RiemannianHessian(dst, x, g, h, v []float64) {
 	f.turned(x, g, h, v)
 	f.projectTangent(f.b, f.a)
 	store(dst, f.b)
-}
-
-// Rand draws a point from the uniform (Haar) distribution: the factor Q, with positive diag(R), of a matrix of
-// independent normal entries. St(n, n) is O(n), whose two components have the determinants 1 and -1. Rand draws
-// points of both, and a run stays in the component of its start. [Rotations] is the component of determinant 1.
-//
-// Source: F. Mezzadri, How to generate random matrices from the classical
-// compact groups, Notices of the AMS 54 (2007) 592-604.
-func (m *Stiefel) Rand(dst []float64, rng *rand.Rand) {
-	mustFit(m.Size(), dst)
-	f := m.frame()
-	defer m.frames.Put(f)
-	f.rand(dst, rng)
-}
-
-// Violation is the largest entry of |X'X - I|, or +Inf where X is not finite.
-func (m *Stiefel) Violation(x []float64) float64 {
-	mustFit(m.Size(), x)
-	f := m.frame()
-	defer m.frames.Put(f)
-	return f.violation(x)
-}
-
-// Restore replaces X by its polar factor, the nearest point; where the rank of X is below p, by one of the nearest
-// points. It fails where X is not finite.
-func (m *Stiefel) Restore(x []float64) error {
-	mustFit(m.Size(), x)
-	f := m.frame()
-	defer m.frames.Put(f)
-	return failed(m, "restoring x", f.restore(x))
 }
 
 // longestGeodesic is the length, in radians, up to which more than half of the digits of the end of a geodesic are
@@ -209,18 +166,4 @@ func geodesicExponent(a, r blas64.General) *mat.Dense {
 		}
 	}
 	return k
-}
-
-// distanceToIdentity is the largest entry of |m - I|.
-func distanceToIdentity(m blas64.General) float64 {
-	var worst float64
-	for i := range m.Rows {
-		for j, v := range row(m, i) {
-			if i == j {
-				v--
-			}
-			worst = math.Max(worst, math.Abs(v))
-		}
-	}
-	return worst
 }
