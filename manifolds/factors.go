@@ -35,18 +35,15 @@ type side struct {
 }
 
 func newFactors(m, n, r int) *factors {
-	square := func(k int) blas64.General {
-		return blas64.General{Rows: k, Cols: k, Stride: k, Data: make([]float64, k*k)}
-	}
 	newSide := func(n int) *side {
-		held := func() blas64.General {
-			return blas64.General{Rows: r, Cols: n, Stride: n, Data: make([]float64, r*n)}
+		return &side{
+			frame: newFrame(n, r), base: zeros(r, n), x: zeros(r, n), y: zeros(r, n), turn: zeros(r, r),
+			square: dense.NewNearestOrthonormal(r, r),
 		}
-		return &side{frame: newFrame(n, r), base: held(), x: held(), y: held(), turn: square(r), square: dense.NewNearestOrthonormal(r, r)}
 	}
 	f := &factors{
-		r: r, left: newSide(m), right: newSide(n), s: square(r), t: square(r), lu: square(r), pivots: make([]int, r),
-		core: square(2 * r), coreU: square(2 * r), coreV: square(2 * r), sigma: make([]float64, 2*r),
+		r: r, left: newSide(m), right: newSide(n), s: zeros(r, r), t: zeros(r, r), lu: zeros(r, r), pivots: make([]int, r),
+		core: zeros(2 * r, 2 * r), coreU: zeros(2 * r, 2 * r), coreV: zeros(2 * r, 2 * r), sigma: make([]float64, 2*r),
 	}
 	var size [1]float64
 	lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.core, f.coreU, f.coreV, f.sigma, size[:], -1)

@@ -275,11 +275,9 @@ func (m *FixedRank) Factored(dst, x, gv, gu []float64) {
 func (m *FixedRank) Matrix(dst, x []float64) {
 	mustFit(m.m*m.n, dst)
 	u, s, v := m.Parts(x)
-	us := blas64.General{Rows: m.m, Cols: m.r, Stride: m.r, Data: make([]float64, m.m*m.r)}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, blas64.General{Rows: m.m, Cols: m.r, Stride: m.r, Data: u},
-		blas64.General{Rows: m.r, Cols: m.r, Stride: m.r, Data: s}, 0, us)
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, us, blas64.General{Rows: m.n, Cols: m.r, Stride: m.r, Data: v}, 0,
-		blas64.General{Rows: m.m, Cols: m.n, Stride: m.n, Data: dst})
+	us := zeros(m.m, m.r)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, matrix(m.m, m.r, u), matrix(m.r, m.r, s), 0, us)
+	blas64.Gemm(blas.NoTrans, blas.Trans, 1, us, matrix(m.n, m.r, v), 0, matrix(m.m, m.n, dst))
 }
 
 // Truncate writes the point nearest to the m x n matrix w, its truncated singular
@@ -294,10 +292,7 @@ func (m *FixedRank) Truncate(dst, w []float64) error {
 		return failed(m, "truncation", err)
 	}
 	k := min(m.m, m.n)
-	matrix := func(rows, cols int) blas64.General {
-		return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
-	}
-	a, left, right, sigma := matrix(m.m, m.n), matrix(m.m, k), matrix(k, m.n), make([]float64, k)
+	a, left, right, sigma := zeros(m.m, m.n), zeros(m.m, k), zeros(k, m.n), make([]float64, k)
 	copy(a.Data, w)
 	size := []float64{0}
 	lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, a, left, right, sigma, size, -1)

@@ -89,13 +89,10 @@ type frame struct {
 }
 
 func newFrame(n, p int) *frame {
-	matrix := func(rows, cols int) blas64.General {
-		return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
-	}
 	f := &frame{
 		n: n, p: p,
-		a: matrix(p, n), b: matrix(p, n), c: matrix(p, n),
-		g: matrix(p, p), h: matrix(p, p), u: matrix(p, p), t: matrix(p, p), s: matrix(p, p),
+		a: zeros(p, n), b: zeros(p, n), c: zeros(p, n),
+		g: zeros(p, p), h: zeros(p, p), u: zeros(p, p), t: zeros(p, p), s: zeros(p, p),
 		tau: make([]float64, p), sigma: make([]float64, p),
 		nearest: dense.NewNearestOrthonormal(p, n),
 	}
@@ -116,6 +113,14 @@ func (f *frame) workspace() int {
 	ask(func() { lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.g, f.u, f.t, f.sigma, size[:], -1) })
 	return int(longest)
 }
+
+// matrix returns the matrix whose entries are data, row by row.
+func matrix(rows, cols int, data []float64) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: data}
+}
+
+// zeros returns a matrix of zeros.
+func zeros(rows, cols int) blas64.General { return matrix(rows, cols, make([]float64, rows*cols)) }
 
 // row returns row i of m: column i of an n x p matrix that a frame holds.
 func row(m blas64.General, i int) []float64 {

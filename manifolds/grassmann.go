@@ -211,11 +211,8 @@ func (m *Grassmann) RiemannianHessian(dst, x, g, h, v []float64) {
 // Same writes XQ with a uniformly distributed orthogonal p x p matrix Q.
 func (m *Grassmann) Same(dst, x []float64, rng *rand.Rand) {
 	mustFit(m.Size(), dst, x)
-	q := make([]float64, m.p*m.p)
-	newFrame(m.p, m.p).rand(q, rng)
-	rotated := blas64.General{Rows: m.n, Cols: m.p, Stride: m.p, Data: make([]float64, m.Size())}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1,
-		blas64.General{Rows: m.n, Cols: m.p, Stride: m.p, Data: x},
-		blas64.General{Rows: m.p, Cols: m.p, Stride: m.p, Data: q}, 0, rotated)
+	q, rotated := zeros(m.p, m.p), zeros(m.n, m.p)
+	newFrame(m.p, m.p).rand(q.Data, rng)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, matrix(m.n, m.p, x), q, 0, rotated)
 	copy(dst, rotated.Data)
 }

@@ -50,7 +50,7 @@ func (m *Rotations) turn() *turn { return m.turns.Get().(*turn) }
 
 // wrap returns the n x n matrix whose entries are x.
 func (m *Rotations) wrap(x []float64) blas64.General {
-	return blas64.General{Rows: m.n, Cols: m.n, Stride: m.n, Data: x}
+	return matrix(m.n, m.n, x)
 }
 
 // times writes X W into dst, through t.b.

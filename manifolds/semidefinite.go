@@ -31,11 +31,10 @@ type semidefinite struct {
 
 // factorSpace is scratch space.
 type factorSpace struct {
-	a, b, c []float64 // n x r
-	s, t    blas64.General
-	eig     *dense.SymmetricEigen
-	nearest *dense.NearestOrthonormal
-	frame   *frame
+	a     []float64 // n x r
+	s, t  blas64.General
+	eig   *dense.SymmetricEigen
+	frame *frame
 }
 
 func newSemidefinite(name string, n, r int, row framework.Manifold) semidefinite {
@@ -43,19 +42,12 @@ func newSemidefinite(name string, n, r int, row framework.Manifold) semidefinite
 		panic(fmt.Sprintf("manifolds: %s %dx%d: the shape must have at least one row and one column", name, n, r))
 	}
 	return semidefinite{n: n, r: r, rows: framework.Block{Manifold: row, Copies: n}, pool: sync.Pool{New: func() any {
-		square := func() blas64.General {
-			return blas64.General{Rows: r, Cols: r, Stride: r, Data: make([]float64, r*r)}
-		}
-		tall := func() []float64 { return make([]float64, n*r) }
-		return &factorSpace{
-			a: tall(), b: tall(), c: tall(), s: square(), t: square(), eig: dense.NewSymmetricEigen(r),
-			nearest: dense.NewNearestOrthonormal(r, r), frame: newFrame(r, r),
-		}
+		return &factorSpace{a: make([]float64, n*r), s: zeros(r, r), t: zeros(r, r), eig: dense.NewSymmetricEigen(r), frame: newFrame(r, r)}
 	}}}
 }
 
 func (m *semidefinite) wrap(y []float64) blas64.General {
-	return blas64.General{Rows: m.n, Cols: m.r, Stride: m.r, Data: y}
+	return matrix(m.n, m.r, y)
 }
 
 // Size is nr.
@@ -77,7 +69,7 @@ func (m *semidefinite) Project(dst, x, v []float64) {
 
 // horizontal replaces v by its horizontal part.
 func (m *semidefinite) horizontal(w *factorSpace, v, x []float64) {
-	y, eigenvectors := m.wrap(x), blas64.General{Rows: m.r, Cols: m.r, Stride: m.r, Data: w.eig.A}
+	y, eigenvectors := m.wrap(x), matrix(m.r, m.r, w.eig.A)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, y, y, 0, eigenvectors)
 	if !w.eig.Factorize() {
 		for i := range v {
@@ -200,7 +192,7 @@ func (m *PSDFixedRank) Exp(dst, x, v []float64) error {
 	w := m.pool.Get().(*factorSpace)
 	defer m.pool.Put(w)
 	// A horizontal line loses rank where Y'(Y + tV), which is symmetric, does.
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, m.wrap(x), m.wrap(dst), 0, blas64.General{Rows: m.r, Cols: m.r, Stride: m.r, Data: w.eig.A})
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, m.wrap(x), m.wrap(dst), 0, matrix(m.r, m.r, w.eig.A))
 	if !w.eig.Factorize() || !(w.eig.Values[0] > 0) {
 		return failed(m, "exponential", errors.New("the line from y to y + v leaves the matrices of rank r"))
 	}
@@ -213,7 +205,7 @@ func (m *PSDFixedRank) align(w *factorSpace, x, y []float64) error {
 	if err := checkFinite(w.s.Data); err != nil {
 		return errNoPoint
 	}
-	if !w.nearest.Factor(w.t.Data, w.s.Data) {
+	if !w.frame.nearest.Factor(w.t.Data, w.s.Data) {
 		return errNoSingularValues
 	}
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, m.wrap(y), w.t, 0, m.wrap(w.a))

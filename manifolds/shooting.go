@@ -29,23 +29,23 @@ type shooting struct {
 	target     []float64
 	v          []float64 // [A; R], the tangent vector
 	turn, back mat.Dense // exp([2A -R'; R 0]) and exp(A)
-	end, pull  []float64
+	end        []float64
 }
 
 func newShooting(p, k int) *shooting {
 	s := &shooting{p: p, k: k}
-	for _, matrix := range []*[]float64{&s.target, &s.v, &s.end, &s.pull} {
-		*matrix = make([]float64, (p+k)*p)
+	for _, entries := range []*[]float64{&s.target, &s.v, &s.end} {
+		*entries = make([]float64, (p+k)*p)
 	}
 	return s
 }
 
 // block returns rows of a matrix.
-func (s *shooting) block(matrix []float64, from, rows int) blas64.General {
-	return blas64.General{Rows: rows, Cols: s.p, Stride: s.p, Data: matrix[from*s.p : (from+rows)*s.p]}
+func (s *shooting) block(entries []float64, from, rows int) blas64.General {
+	return matrix(rows, s.p, entries[from*s.p:(from+rows)*s.p])
 }
 
-func (s *shooting) dense(matrix []float64) *mat.Dense { return mat.NewDense(s.p+s.k, s.p, matrix) }
+func (s *shooting) dense(entries []float64) *mat.Dense { return mat.NewDense(s.p+s.k, s.p, entries) }
 
 // tangent projects a matrix on the tangent space at [I; 0].
 func (s *shooting) tangent(v []float64) { skew(s.block(v, 0, s.p)) }

@@ -59,7 +59,7 @@ func (m *SPD) whiten(x []float64) (w *whitener, ok bool) {
 func (m *SPD) Project(dst, x, v []float64) {
 	mustFit(m.Size(), dst, x, v)
 	copy(dst, v)
-	symmetrize(blas64.General{Rows: m.n, Cols: m.n, Stride: m.n, Data: dst})
+	symmetrize(matrix(m.n, m.n, dst))
 }
 
 // Inner is trace(X^{-1} U X^{-1} V), or NaN where X is not positive definite.

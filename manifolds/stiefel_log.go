@@ -80,18 +80,15 @@ func (m *Stiefel) log(dst, x, y []float64) error {
 
 // logSquare writes X log(X'Y), for p = n.
 func (m *Stiefel) logSquare(dst, x, y []float64) error {
-	wrap := func(z []float64) blas64.General {
-		return blas64.General{Rows: m.n, Cols: m.n, Stride: m.n, Data: z}
-	}
 	t := newTurn(m.n)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, wrap(x), wrap(y), 0, t.a)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, matrix(m.n, m.n, x), matrix(m.n, m.n, y), 0, t.a)
 	if t.determinantSign(t.a.Data) < 0 {
 		return fmt.Errorf("no path joins matrices whose determinants have different signs")
 	}
 	if err := t.log(); err != nil {
 		return err
 	}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, wrap(x), t.a, 0, t.b)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, matrix(m.n, m.n, x), t.a, 0, t.b)
 	copy(dst, t.b.Data)
 	return nil
 }
@@ -121,7 +118,7 @@ func (f *frame) complement() blas64.General {
 		}
 		k++
 	}
-	q := blas64.General{Rows: k, Cols: f.n, Stride: f.n, Data: make([]float64, k*f.n)}
+	q := zeros(k, f.n)
 	addProduct(q, 1, f.a, blas64.General{Rows: f.p, Cols: k, Stride: f.p, Data: f.t.Data})
 	return q
 }

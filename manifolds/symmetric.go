@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-
-	"gonum.org/v1/gonum/blas/blas64"
 )
 
 // Symmetric is the space of symmetric or of skew-symmetric n x n matrices, with the inner
@@ -50,7 +48,7 @@ func (m *Symmetric) Dim() int {
 // Project writes (V + V')/2, of skew-symmetric matrices (V - V')/2.
 func (m *Symmetric) Project(dst, x, v []float64) {
 	m.Euclidean.Project(dst, x, v)
-	s := blas64.General{Rows: m.n, Cols: m.n, Stride: m.n, Data: dst}
+	s := matrix(m.n, m.n, dst)
 	if m.skew {
 		skew(s)
 	} else {

@@ -26,11 +26,8 @@ type turn struct {
 var schur gonum.Implementation
 
 func newTurn(n int) *turn {
-	square := func() blas64.General {
-		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	}
 	t := &turn{
-		n: n, a: square(), b: square(), u: square(), z: square(),
+		n: n, a: zeros(n, n), b: zeros(n, n), u: zeros(n, n), z: zeros(n, n),
 		sigma: make([]float64, n), tau: make([]float64, n-1), re: make([]float64, n), im: make([]float64, n),
 		pivots: make([]int, n), orthogonal: newFrame(n, n),
 	}

@@ -36,9 +36,7 @@ type whitener struct {
 const smallOrder = 24
 
 func newWhitener(n int) *whitener {
-	square := func() blas64.General {
-		return blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
-	}
+	square := func() blas64.General { return zeros(n, n) }
 	w := &whitener{n: n, a: square(), b: square(), c: square(), full: square(), carrier: square(), eig: dense.NewSymmetricEigen(n),
 		work: make([]float64, 3*n), iwork: make([]int, n)}
 	w.l = blas64.Triangular{N: n, Stride: n, Data: w.full.Data, Uplo: blas.Lower, Diag: blas.NonUnit}
@@ -46,7 +44,7 @@ func newWhitener(n int) *whitener {
 }
 
 func (w *whitener) wrap(x []float64) blas64.General {
-	return blas64.General{Rows: w.n, Cols: w.n, Stride: w.n, Data: x}
+	return matrix(w.n, w.n, x)
 }
 
 // leastCondition is the reciprocal condition number below which rounding, not the matrix, decides on the
