@@ -56,7 +56,7 @@ func Check(ctx context.Context, nameOrPath string, o Options) (*Checked, error) 
 	defer p.Close()
 	c := &Checked{Times: []Time{{"start", time.Since(begin)}}, Structure: rowloss.StructureOf(p.loss)}
 	c.Program = p.loss.(rowloss.Identified).Program()
-	c.Report = frameworktest.CheckLoss(p.loss, frameworktest.LossOptions{NonConvex: p.NonConvex()})
+	c.Report = frameworktest.CheckLoss(p.loss, frameworktest.LossOptions{NonConvex: p.NonConvex(), Dim: int(p.offer.Dim)})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("plugins: %s: check: %w", p.name, ctx.Err())
 	}

@@ -8,12 +8,11 @@ import (
 // A type claims a capability by having its method, so a loss that offers some
 // of them is put together from pieces of one method each.
 type (
-	radial     struct{ l *remote }
-	separable  struct{ l *remote }
-	majorizer  struct{ l *remote }
-	second     struct{ l *remote }
-	smoother   struct{ l *remote }
-	onlyLength struct{ l *remote }
+	radial    struct{ l *remote }
+	separable struct{ l *remote }
+	majorizer struct{ l *remote }
+	second    struct{ l *remote }
+	smoother  struct{ l *remote }
 )
 
 // Rho implements [framework.Radial].
@@ -33,9 +32,6 @@ func (c second) HessianProduct(dst, r, v []float64, dim int) error {
 // Smooth implements [framework.Smoother].
 func (c smoother) Smooth(eps float64) framework.Loss { return c.l.plugin.compose(eps) }
 
-// Dim implements [rowloss.Dimensioned].
-func (c onlyLength) Dim() int { return int(c.l.plugin.offer.Dim) }
-
 // compose makes the loss with what the plugin offers, or nil where its
 // structure is not known here.
 func (p *Plugin) compose(eps float64) framework.Loss {
@@ -45,12 +41,10 @@ func (p *Plugin) compose(eps float64) framework.Loss {
 		return composeRadial(l, o)
 	case o.Structure == protocol.Structure_STRUCTURE_SEPARABLE:
 		return composeSeparable(l, o)
-	case o.Structure != protocol.Structure_STRUCTURE_BLACK_BOX:
-		return nil
-	case o.Dim > 0:
-		return composeOneLength(l, o)
-	default:
+	case o.Structure == protocol.Structure_STRUCTURE_BLACK_BOX:
 		return composeBlackBox(l, o)
+	default:
+		return nil
 	}
 }
 
@@ -109,63 +103,6 @@ func composeBlackBox(l *remote, o *protocol.ConfigureResponse) framework.Loss {
 			second
 			smoother
 		}{l, majorizer{l}, second{l}, smoother{l}}
-	}
-}
-
-func composeOneLength(l *remote, o *protocol.ConfigureResponse) framework.Loss {
-	switch offered(o) {
-	case 0:
-		return struct {
-			*remote
-			onlyLength
-		}{l, onlyLength{l}}
-	case 1:
-		return struct {
-			*remote
-			onlyLength
-			majorizer
-		}{l, onlyLength{l}, majorizer{l}}
-	case 2:
-		return struct {
-			*remote
-			onlyLength
-			second
-		}{l, onlyLength{l}, second{l}}
-	case 3:
-		return struct {
-			*remote
-			onlyLength
-			majorizer
-			second
-		}{l, onlyLength{l}, majorizer{l}, second{l}}
-	case 4:
-		return struct {
-			*remote
-			onlyLength
-			smoother
-		}{l, onlyLength{l}, smoother{l}}
-	case 5:
-		return struct {
-			*remote
-			onlyLength
-			majorizer
-			smoother
-		}{l, onlyLength{l}, majorizer{l}, smoother{l}}
-	case 6:
-		return struct {
-			*remote
-			onlyLength
-			second
-			smoother
-		}{l, onlyLength{l}, second{l}, smoother{l}}
-	default:
-		return struct {
-			*remote
-			onlyLength
-			majorizer
-			second
-			smoother
-		}{l, onlyLength{l}, majorizer{l}, second{l}, smoother{l}}
 	}
 }
 

@@ -1,13 +1,11 @@
 package plugins
 
 import (
-	"bytes"
 	"context"
 	"net"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/scqm/scqm/plugins/protocol"
@@ -33,39 +31,13 @@ func (p *Plugin) connect(address net.Addr) (err error) {
 	return nil
 }
 
-// drain takes what a plugin with go-plugin's server prints: these come over the
-// connection, and a plugin would hang where nobody takes them.
-// It ends with the connection.
+// drain takes what a plugin with go-plugin's server prints before it is described, and drops it: that comes over the
+// connection, and a plugin would hang where nobody takes it. It ends with the connection.
 func (p *Plugin) drain() {
 	stream, err := p.conn.NewStream(context.Background(), &grpc.StreamDesc{ServerStreams: true}, "/plugin.GRPCStdio/StreamStdio")
 	if err != nil || stream.SendMsg(&emptypb.Empty{}) != nil || stream.CloseSend() != nil {
 		return
 	}
-	for {
-		var data emptypb.Empty
-		if stream.RecvMsg(&data) != nil {
-			return
-		}
-		p.process.Write(printed(data.ProtoReflect().GetUnknown()))
+	for stream.RecvMsg(&emptypb.Empty{}) == nil {
 	}
-}
-
-// printed returns field 2, the text, of a message of that stream.
-func printed(message []byte) []byte {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return nil
-		}
-		message = message[n:]
-		if number == 2 && kind == protowire.BytesType {
-			text, _ := protowire.ConsumeBytes(message)
-			return bytes.Clone(text)
-		}
-		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
-			return nil
-		}
-		message = message[n:]
-	}
-	return nil
 }

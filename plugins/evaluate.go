@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"google.golang.org/grpc"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/shm"
 	"github.com/scqm/scqm/plugins/internal/segment"
 	"github.com/scqm/scqm/plugins/protocol"
@@ -25,6 +25,9 @@ func (p *Plugin) evaluate(b *batch) error {
 	if b.dim < 1 || b.dim > maxDim || len(b.residuals)%b.dim != 0 {
 		return fmt.Errorf("plugins: %s: evaluate: %d residuals are not rows of %d", p.name, len(b.residuals), b.dim)
 	}
+	if only := int(p.offer.Dim); only > 0 && b.dim != only {
+		return fmt.Errorf("plugins: loss %s is for rows of length %d, not %d: %w", p.name, only, b.dim, framework.ErrInvalid)
+	}
 	if len(b.results) == 0 || len(b.residuals) == 0 {
 		return nil
 	}
@@ -35,28 +38,14 @@ func (p *Plugin) evaluate(b *batch) error {
 	return p.callAll(parts)
 }
 
-// callAll makes a call for each part. The error is that of the first part that
-// has one.
+// callAll makes a call for each part, as many at a time as there are turns. The error is that of the first part
+// that has one.
 func (p *Plugin) callAll(parts []*batch) error {
 	errs := make([]error, len(parts))
-	var next atomic.Int64
-	var broken atomic.Bool
-	work := func() {
-		for !broken.Load() {
-			i := int(next.Add(1)) - 1
-			if i >= len(parts) {
-				return
-			}
-			if errs[i] = p.call(parts[i]); errs[i] != nil {
-				broken.Store(true)
-			}
-		}
-	}
 	var wg sync.WaitGroup
-	for range min(underWay, len(parts)) - 1 {
-		wg.Go(work)
+	for i, part := range parts {
+		wg.Go(func() { errs[i] = p.call(part) })
 	}
-	work()
 	wg.Wait()
 	for _, err := range errs {
 		if err != nil {

@@ -18,7 +18,6 @@ var meanings = map[string]string{
 	"batch equals single":     "the results of a row must not depend on other rows of the batch, nor on its place there",
 	"empty batch":             "a batch may be empty",
 	"concurrent":              "calls at the same time must not disturb each other",
-	"row length":              "rows of another length than it declares must give an error",
 	"gradient slope":          "the gradients are not the derivatives of the values",
 	"convex":                  "the loss is not convex; if that is meant, declare it: NonConvex: true in Go, convex = False in Python",
 	"zero residual":           "a row of zeros must give finite results; where there is a kink, any subgradient, such as 0",

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
@@ -40,31 +42,14 @@ func (r result) positive() bool {
 }
 
 // take copies numbers, each of which it reads once, and reports whether all are
-// finite and, where that is asked, at least 0. Four sums keep the adder busy:
-// x - x is 0 for finite numbers only.
+// finite and, where that is asked, at least 0. A sum that overflows counts as not
+// finite: it is for inspect to look closer.
 func take(dst, src []float64, positive bool) bool {
-	var s0, s1, s2, s3, least float64
-	taken, src := dst, src[:len(dst)]
-	for len(dst) >= 4 {
-		to, from := (*[4]float64)(dst), (*[4]float64)(src)
-		a, b, c, d := from[0], from[1], from[2], from[3]
-		to[0], to[1], to[2], to[3] = a, b, c, d
-		s0 += a - a
-		s1 += b - b
-		s2 += c - c
-		s3 += d - d
-		dst, src = dst[4:], src[4:]
+	copy(dst, src)
+	if sum := floats.Sum(dst); sum-sum != 0 {
+		return false
 	}
-	for k, v := range src {
-		dst[k] = v
-		s0 += v - v
-	}
-	if positive {
-		for _, v := range taken {
-			least = min(least, v)
-		}
-	}
-	return s0+s1+s2+s3 == 0 && least >= 0
+	return !positive || floats.Min(dst) >= 0
 }
 
 // inspect finds the first bad number. Numbers that are not finite are fine

@@ -227,9 +227,6 @@ func (p *Process) HasGuard() bool {
 	return ok
 }
 
-// Write adds to the output of the plugin what it has sent in another way.
-func (p *Process) Write(text []byte) (int, error) { return p.output.Write(text) }
-
 // LastWords returns the line of its output that says most, quoted; "" where it
 // said nothing.
 func (p *Process) LastWords() string { return p.output.lastWords() }
