@@ -81,7 +81,7 @@ func validateSize(m Manifold) (err error) {
 // cost. A problem with a measure of its own has a unit of its own.
 func (r *run) measure() error {
 	r.unit = 1
-	if _, own := As[Certifier](r.evaluator.problem); own || r.evaluator.admit(0) != nil {
+	if r.certified() || r.evaluator.admit(0) != nil {
 		return nil
 	}
 	x, cost := r.state.Iterate()
@@ -113,9 +113,8 @@ func (r *run) measure() error {
 // extreme is the power of two that brings the gradient at the start near 1, where its square
 // or inverse square is no number, and 1 elsewhere.
 func (r *run) extreme() float64 {
-	_, own := As[Certifier](r.evaluator.problem)
 	ordinary := r.unit <= mostSquared && r.unit >= 1/mostSquared
-	if own || ordinary || r.by != 1 || r.options.Checkpoint != nil || r.options.GradientUnit != 0 {
+	if r.certified() || ordinary || r.by != 1 || r.options.Checkpoint != nil || r.options.GradientUnit != 0 {
 		return 1
 	}
 	_, exponent := math.Frexp(r.unit)
@@ -201,7 +200,7 @@ func (r *run) compare(x, grad Point, cost float64) error {
 
 // compareAt is compare at the point of a result.
 func (r *run) compareAt(x Point, cost float64) error {
-	if _, own := As[Certifier](r.evaluator.problem); own || r.evaluator.admit(0) != nil {
+	if r.certified() || r.evaluator.admit(0) != nil {
 		return nil
 	}
 	grad := NewPoint(r.evaluator.blocks)
@@ -278,7 +277,7 @@ func signs(dst Point, blocks []Block, x Point) {
 // units in the last place makes, and by how much such a change does.
 func (r *run) stationaryToRounding(x Point) (float64, bool) {
 	e := r.evaluator
-	if _, own := As[Certifier](e.problem); own || e.admit(0) != nil || r.mistake != "" || r.options.Tolerance < 0 {
+	if r.certified() || e.admit(0) != nil || r.mistake != "" || r.options.Tolerance < 0 {
 		return 0, false
 	}
 	blocks := Product(e.blocks)
@@ -312,7 +311,7 @@ func (r *run) stationaryToRounding(x Point) (float64, bool) {
 
 // unbounded reports whether the cost falls for ever.
 func (r *run) unbounded() bool {
-	if _, own := As[Certifier](r.evaluator.problem); own {
+	if r.certified() {
 		return false
 	}
 	x, cost := r.state.Iterate()

@@ -100,7 +100,7 @@ func (r *run) rests(decrease float64) bool {
 		return true
 	}
 	size := math.Abs(r.startCost())
-	if _, own := As[Certifier](r.evaluator.problem); !own {
+	if !r.certified() {
 		size = math.Abs(r.startCost() - r.best)
 	}
 	return r.options.FirstOrder || decrease <= restDecrease*size || worst(r.stationarity) <= noGradient*r.unit
@@ -115,8 +115,7 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	if moved, err := r.relocate(); moved || err != nil {
 		return elsewhere, err
 	}
-	_, own := As[Certifier](r.evaluator.problem)
-	if !(worst(r.stationarity) <= firstExamined*r.unit) && (own || !ended) { // a run may begin at a saddle
+	if !(worst(r.stationarity) <= firstExamined*r.unit) && (r.certified() || !ended) { // a run may begin at a saddle
 		return nothing, nil
 	}
 	if ended {

@@ -36,21 +36,8 @@ func (e *Evaluator) GaussNewton(dst, x, v Point) error {
 	if !ok {
 		return fmt.Errorf("framework: the problem offers no Gauss-Newton products: %w", errors.ErrUnsupported)
 	}
-	if err := e.admit(1); err != nil {
-		return err
-	}
-	e.trial.See()
-	e.lastValid = false
-	if err := p.GaussNewtonProduct(dst, x, v); err != nil {
-		return e.failure(fmt.Errorf("Gauss-Newton product: %w", err))
-	}
-	e.counts.Hessians++
-	e.counts.Passes++
-	for k, b := range e.blocks {
+	return e.product("Gauss-Newton", dst, func() error { return p.GaussNewtonProduct(dst, x, v) }, func(k int, b Block) error {
 		b.Gradient(dst[k], x[k], dst[k])
-		if !(Point{dst[k]}).Finite() {
-			return fmt.Errorf("%w: the Gauss-Newton product of block %s has NaN or Inf at a point of finite cost", ErrNonFinite, b.Name)
-		}
-	}
-	return nil
+		return nil
+	})
 }

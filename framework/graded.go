@@ -16,32 +16,29 @@ const (
 // gradients is what a stored run knows of gradient norms and costs.
 type gradients struct{ Lowest, Best, Least float64 }
 
-// gradientNorm is the largest norm of a block's gradient at the iterate, where
-// the state tells it and the problem has no measure of its own.
-func (r *run) gradientNorm() (float64, bool) {
-	if _, own := As[Certifier](r.evaluator.problem); own {
-		return math.Inf(1), false
-	}
-	return r.plainGradientNorm()
+// certified reports whether the problem has a measure of stationarity of its own.
+func (r *run) certified() bool {
+	_, own := As[Certifier](r.evaluator.problem)
+	return own
 }
 
-// plainGradientNorm is the same whatever measure the problem has.
-func (r *run) plainGradientNorm() (float64, bool) {
-	norms := r.blockNorms()
+// gradientNorms are the norms of the blocks' gradients at the iterate; nil where the
+// state does not tell them or the problem has a measure of its own.
+func (r *run) gradientNorms() []float64 {
+	if r.certified() {
+		return nil
+	}
+	return r.blockNorms()
+}
+
+// gradientNorm is the largest of them, and whether there are any.
+func (r *run) gradientNorm() (float64, bool) { return largest(r.gradientNorms()) }
+
+func largest(norms []float64) (float64, bool) {
 	if norms == nil {
 		return math.Inf(1), false
 	}
 	return worst(norms), true
-}
-
-// gradientNorms are the norms of the blocks' gradients at the iterate, where the state
-// tells them and the problem has no measure of its own.
-func (r *run) gradientNorms() ([]float64, bool) {
-	if _, own := As[Certifier](r.evaluator.problem); own {
-		return nil, false
-	}
-	norms := r.blockNorms()
-	return norms, norms != nil
 }
 
 // blockNorms is nil where the state does not tell its gradient.
@@ -92,8 +89,7 @@ func (r *run) falls(gradient float64) bool {
 // fallsUnseen reports whether the gradient norm computed last is clearly below all
 // before although the decrease of the cost is lost in rounding.
 func (r *run) fallsUnseen(decrease, cost float64) bool {
-	_, own := As[Certifier](r.evaluator.problem)
-	return !own && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
+	return !r.certified() && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
 }
 
 // patience is the number of slow iterations that end a run. Where rounding hides what
@@ -132,7 +128,7 @@ func (r *run) examines() bool {
 // problem has a measure of stationarity and so a cost of known zero, else what
 // it has fallen by since the start.
 func (r *run) fallen(before float64) float64 {
-	if _, own := As[Certifier](r.evaluator.problem); own {
+	if r.certified() {
 		return math.Abs(before)
 	}
 	return math.Abs(r.startCost() - before)

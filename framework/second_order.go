@@ -61,32 +61,38 @@ func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
 	if !e.HasHessian() {
 		return e.differenceHessian(dst, x, grad, v)
 	}
+	own, intrinsic := As[intrinsicHessian](e.problem)
+	if intrinsic {
+		return e.product("Hessian", dst, func() error { return own.IntrinsicHessianProduct(dst, x, v) }, nil)
+	}
+	h := e.differences.euclidean
+	twice, _ := As[TwiceDifferentiable](e.problem)
+	return e.product("Hessian", dst, func() error { return twice.HessianProduct(h, x, v) }, func(k int, b Block) error {
+		return b.Hessian(dst[k], x[k], grad[k], h[k], v[k])
+	})
+}
+
+// product computes a product with second derivatives under the budget, and has its blocks finished, where that is
+// not nil; what it leaves in dst must be finite.
+func (e *Evaluator) product(name string, dst Point, compute func() error, finish func(k int, b Block) error) error {
 	if err := e.admit(1); err != nil {
 		return err
 	}
 	e.trial.See()
 	e.lastValid = false
-	h := e.differences.euclidean
-	own, intrinsic := As[intrinsicHessian](e.problem)
-	twice, _ := As[TwiceDifferentiable](e.problem)
-	if intrinsic {
-		h = dst
-		if err := own.IntrinsicHessianProduct(h, x, v); err != nil {
-			return e.failure(fmt.Errorf("Hessian product: %w", err))
-		}
-	} else if err := twice.HessianProduct(h, x, v); err != nil {
-		return e.failure(fmt.Errorf("Hessian product: %w", err))
+	if err := compute(); err != nil {
+		return e.failure(fmt.Errorf("%s product: %w", name, err))
 	}
 	e.counts.Hessians++
 	e.counts.Passes++
 	for k, b := range e.blocks {
-		if !intrinsic {
-			if err := b.Hessian(dst[k], x[k], grad[k], h[k], v[k]); err != nil {
+		if finish != nil {
+			if err := finish(k, b); err != nil {
 				return fmt.Errorf("block %s: %w", b.Name, err)
 			}
 		}
 		if !(Point{dst[k]}).Finite() {
-			return fmt.Errorf("%w: the Hessian product of block %s has NaN or Inf at a point of finite cost", ErrNonFinite, b.Name)
+			return fmt.Errorf("%w: the %s product of block %s has NaN or Inf at a point of finite cost", ErrNonFinite, name, b.Name)
 		}
 	}
 	return nil

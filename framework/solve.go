@@ -305,7 +305,7 @@ func pick[T any](first bool, a, b T) T {
 // tells it, and compares it with the tolerance.
 func (r *run) certify() (bool, error) {
 	x, _ := r.state.Iterate()
-	if s, known := r.gradientNorms(); known {
+	if s := r.gradientNorms(); s != nil {
 		r.stationarity = s
 		return r.withinTolerance(s), nil
 	}
@@ -323,10 +323,10 @@ func (r *run) certify() (bool, error) {
 // tolerance is the largest stationarity of a point that counts as converged.
 func (r *run) tolerance() float64 {
 	tolerance := r.options.Tolerance
-	switch _, own := As[Certifier](r.evaluator.problem); {
+	switch {
 	case tolerance < 0:
 		return -1
-	case tolerance == 0 && own:
+	case tolerance == 0 && r.certified():
 		tolerance = DefaultTolerance
 	case tolerance == 0:
 		tolerance = DefaultGradientTolerance
@@ -381,7 +381,7 @@ func (r *run) ran() string {
 func (r *run) keepBest() {
 	r.noteSuccessor()
 	x, cost := r.state.Iterate()
-	gradient, known := r.plainGradientNorm()
+	gradient, known := largest(r.blockNorms())
 	if !r.better(cost, gradient, known) || !x.Finite() {
 		return
 	}

@@ -43,7 +43,7 @@ func newFactors(m, n, r int) *factors {
 	}
 	f := &factors{
 		r: r, left: newSide(m), right: newSide(n), s: zeros(r, r), t: zeros(r, r), lu: zeros(r, r), pivots: make([]int, r),
-		core: zeros(2 * r, 2 * r), coreU: zeros(2 * r, 2 * r), coreV: zeros(2 * r, 2 * r), sigma: make([]float64, 2*r),
+		core: zeros(2*r, 2*r), coreU: zeros(2*r, 2*r), coreV: zeros(2*r, 2*r), sigma: make([]float64, 2*r),
 	}
 	var size [1]float64
 	lapack64.Gesvd(lapack.SVDAll, lapack.SVDAll, f.core, f.coreU, f.coreV, f.sigma, size[:], -1)

@@ -3,50 +3,15 @@ package manifolds_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/manifolds"
 )
-
-// products are the entries of YY', the invariants of a manifold of factors with r columns.
-type products struct {
-	semidefinite
-	r int
-}
-
-type semidefinite interface {
-	framework.Manifold
-	Same(dst, x []float64, rng *rand.Rand)
-	framework.Exper
-	framework.HessianConverter
-	RetractionOrder() int
-	framework.Rander
-	framework.Constrained
-}
-
-func (m products) Invariants(x []float64) []float64 {
-	var entries []float64
-	for i := 0; i < len(x); i += m.r {
-		for j := 0; j <= i; j += m.r {
-			entries = append(entries, floats.Dot(x[i:i+m.r], x[j:j+m.r]))
-		}
-	}
-	return entries
-}
-
-// measured is products with the distances of the manifold.
-type measured struct {
-	products
-	framework.Logarithm
-	framework.Distance
-}
 
 func TestMoreManifoldLaws(t *testing.T) {
 	var list []framework.Manifold
@@ -57,11 +22,10 @@ func TestMoreManifoldLaws(t *testing.T) {
 		list = append(list, manifolds.NewUnitary(n), manifolds.NewComplexCircle(n), manifolds.NewSE(n))
 	}
 	for _, s := range [][2]int{{3, 1}, {6, 2}, {9, 4}} {
-		p := manifolds.NewPSDFixedRank(s[0], s[1])
-		list = append(list, measured{products{p, s[1]}, p, p})
+		list = append(list, manifolds.NewPSDFixedRank(s[0], s[1]))
 	}
 	for _, s := range [][2]int{{3, 2}, {6, 3}, {12, 4}} {
-		list = append(list, products{manifolds.NewElliptope(s[0], s[1]), s[1]})
+		list = append(list, manifolds.NewElliptope(s[0], s[1]))
 	}
 	for i, m := range list {
 		name := fmt.Sprintf("%d %v", i, m)

@@ -18,8 +18,7 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 // need at least one point. Laws that presuppose broken ones are not tried.
 //
 // On a quotient, points are compared by their Distance and vectors by their
-// horizontal parts; the laws of the Hessian need [Invariants] there, and say "not
-// checked" without.
+// horizontal parts; the laws of the Hessian say "not checked" there.
 //
 // The laws:
 //
@@ -34,16 +33,14 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 //   - retraction slope: Retract(x, tv) - x - tv has Taylor slope 2.
 //   - retraction on manifold: results are finite and satisfy the constraint, or
 //     the step is long and the result an error.
-//   - second order: for retractions that claim it, the tangential part of
-//     Retract(x, tv) - x - tv has slope 3; with a Metric, the covariant acceleration
-//     of Retract(x, tv) at t = 0 is 0.
+//   - second order: for retractions that claim it, the covariant acceleration of
+//     Retract(x, tv) at t = 0 is 0.
 //   - retraction of non-finite steps: steps with NaN or Inf give an error.
 //   - exponential: Exp(x, tv) - Retract(x, tv) has slope 2, or the claimed
 //     order plus 1.
 //   - exponential on manifold, exponential of non-finite steps: as for Retract.
-//   - geodesic: along Exp the acceleration is normal to the manifold; with a
-//     Metric, the speed is constant, the covariant acceleration at the start is 0,
-//     and half of a geodesic followed by its other half ends where it does.
+//   - geodesic: the covariant acceleration of Exp(x, tv) at t = 0 is 0, and half of a
+//     geodesic followed by its other half ends where it does.
 //   - distance: Distance is symmetric, 0 from x to x, obeys the triangle inequality
 //     and fails for NaN.
 //   - distance of steps: Exp(x, v) is |v| away from x; without Exp, Retract(x, v) for
@@ -56,9 +53,8 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 //   - metric: Inner is symmetric, bilinear and positive.
 //   - gradient: Gradient(x, g) is tangent and Inner(Gradient(x, g), v) = g'v.
 //   - hessian symmetric: RiemannianHessian is tangent and symmetric.
-//   - hessian: it is the derivative of the gradient; with a Metric, the second
-//     derivative of the cost along Retract, less the part of its acceleration.
-//   - hessian along geodesics: with a Metric, the second derivative along Exp.
+//   - hessian: it is the second derivative of the cost along Retract, less the part
+//     of its acceleration.
 //   - representatives: for a quotient, Same depends on its generator only
 //     and stays in the class, at a distance of 0.
 //   - representatives agree: horizontal vectors, inner products and retractions do

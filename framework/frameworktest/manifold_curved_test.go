@@ -233,29 +233,35 @@ func (m subspaces) RiemannianHessian(dst, x, g, h, v []float64) {
 
 func (subspaces) RetractionOrder() int { return 2 }
 
-// Invariants returns XX'.
-func (m subspaces) Invariants(x []float64) []float64 { return products(x, m.n, m.p) }
-
-func products(x []float64, n, p int) []float64 {
-	var xx mat.Dense
-	a := mat.NewDense(n, p, x)
-	xx.Mul(a, a.T())
-	return xx.RawMatrix().Data
-}
-
 func TestQuotientIsAccepted(t *testing.T) {
 	frameworktest.TestManifold(t, "subspaces", subspaces{6, 2}, 1)
 	frameworktest.TestManifold(t, "grassmann", quotient{Grassmann: planes}, 1)
+}
 
-	report := frameworktest.CheckManifold("no invariants", planes, 1)
-	require.NoError(t, report.Err())
-	for _, v := range report.Verdicts {
-		if v.Law == "hessian" {
-			assert.Contains(t, v.Detail, "not checked")
-			return
-		}
+// traced is tr(X'AX) of planes of a manifold, with A = diag(0, 1, ..., 5).
+type traced struct{ m framework.Manifold }
+
+func (p traced) Blocks() []framework.Block { return []framework.Block{{Name: "X", Manifold: p.m}} }
+
+func (p traced) Evaluate(grad, x framework.Point) (float64, error) {
+	product := make([]float64, len(x[0]))
+	each(product, func(i int) float64 { return float64(i/2) * x[0][i] })
+	if grad != nil {
+		floats.ScaleTo(grad[0], 2, product)
 	}
-	assert.Fail(t, "no word on the Hessian")
+	return floats.Dot(product, x[0]), nil
+}
+
+func (p traced) HessianProduct(dst, x, v framework.Point) error {
+	_, err := p.Evaluate(dst, v)
+	return err
+}
+
+func TestHessianOfAQuotientIsTriedOnACost(t *testing.T) {
+	sound, flat := quotient{Grassmann: planes}, quotient{Grassmann: planes, hess: func(dst, x, _, h, _ []float64) { planes.Project(dst, x, h) }}
+	o := frameworktest.ProblemOptions{Seed: 1}
+	require.NoError(t, frameworktest.CheckProblem("sound", traced{sound}, o).Err())
+	assert.Equal(t, []string{"hessian slope"}, frameworktest.CheckProblem("without curvature", traced{flat}, o).Broken())
 }
 
 // quotient spoils one method of planes.
@@ -267,8 +273,6 @@ type quotient struct {
 	distance func(x, y []float64) (float64, error)
 	retract  func(dst, x, v []float64) error
 }
-
-func (quotient) Invariants(x []float64) []float64 { return products(x, 6, 2) }
 
 func (m quotient) Same(dst, x []float64, rng *rand.Rand) {
 	if m.same == nil {
@@ -321,10 +325,6 @@ func TestQuotientFindsBroken(t *testing.T) {
 			calls++
 			planes.Same(dst, x, rand.New(rand.NewPCG(calls, 0)))
 		}}, []string{"representatives"}},
-		"Hessian without curvature": {
-			quotient{hess: func(dst, x, _, h, _ []float64) { planes.Project(dst, x, h) }},
-			[]string{"hessian"},
-		},
 		"exponential is the retraction": {quotient{exp: planes.Retract}, []string{"geodesic", "distance of steps", "logarithm"}},
 		"distance in the surrounding space": {
 			quotient{distance: func(x, y []float64) (float64, error) { return sphereless(x, y) }},

@@ -10,46 +10,22 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// smooth is a cost with its Euclidean derivatives.
-type smooth interface {
-	value(x []float64) float64
-	gradient(x []float64) []float64
-	// hessian applies the second derivative at x to v.
-	hessian(x, v []float64) []float64
-	// magnitude bounds the numbers that value adds up.
-	magnitude(x []float64) float64
-}
-
-// smoothCost draws a cost, or nil where the manifold is a quotient that does not
-// say what its costs may depend on.
-func (c *manifoldCheck) smoothCost() (smooth, error) {
-	if !c.isQuotient() {
-		return quadratic{d: c.gauss(), w: c.gauss(), b: c.gauss()}, nil
-	}
-	if i, ok := c.m.(Invariants); ok {
-		return c.newInvariant(i)
-	}
-	return nil, nil
-}
-
 // checkHessian tries the laws of the Riemannian Hessian of a [framework.HessianConverter]
-// on a smooth cost: it is symmetric, and the derivative of the gradient.
+// on a quadratic cost: it is symmetric, and the second derivative. On a quotient, whose
+// costs have one value for a class, [CheckProblem] tries them on a cost of that kind.
 func (c *manifoldCheck) checkHessian() {
 	h, ok := c.m.(framework.HessianConverter)
 	if !ok {
 		return
 	}
-	f, err := c.smoothCost()
-	if err != nil || f == nil {
-		c.add("hessian", err == nil, "not checked: a quotient needs Invariants for that")
-		if err != nil {
-			c.Verdicts[len(c.Verdicts)-1].Detail = err.Error()
-		}
+	if c.isQuotient() {
+		c.add("hessian", true, "not checked: see CheckProblem on a cost of classes")
 		return
 	}
+	f := quadratic{d: c.gauss(), w: c.gauss(), b: c.gauss()}
 	hessian := func(x, v []float64) []float64 {
 		dst := c.zeros()
-		h.RiemannianHessian(dst, x, f.gradient(x), f.hessian(x, v), v)
+		h.RiemannianHessian(dst, x, f.gradient(x), f.apply(v), v)
 		return dst
 	}
 	c.law("hessian symmetric", func(x []float64) error {
@@ -59,35 +35,13 @@ func (c *manifoldCheck) checkHessian() {
 			equal(c.project(x, hv), hv),
 			equalNumbers(c.inner(x, u, hv), c.inner(x, hu, v), math.Sqrt(c.inner(x, hu, hu)*c.inner(x, v, v))))
 	})
-	if !c.hasMetric() {
-		// Differences between t and -t have errors of two orders more than needed.
-		c.slopeLaw("hessian", 2, func(x, v []float64, t float64) (float64, float64, error) {
-			y, err := c.retract(x, times(t, v))
-			z, err2 := c.retract(x, times(-t, v))
-			d, g := c.gradient(y, f.gradient(y)), c.gradient(z, f.gradient(z))
-			magnitude := norm(f.gradient(y)) + norm(f.gradient(z))
-			floats.Sub(d, g)
-			d = c.project(x, d)
-			floats.AddScaled(d, -2*t, hessian(x, v))
-			return norm(d), magnitude, errors.Join(err, err2)
-		})
-		return
-	}
 	c.law("hessian", func(x []float64) error { return c.secondDerivative(f, hessian, x) })
-	if e, ok := c.m.(framework.Exper); ok {
-		c.slopeLaw("hessian along geodesics", 3, func(x, v []float64, t float64) (float64, float64, error) {
-			y, z := c.zeros(), c.zeros()
-			err := errors.Join(e.Exp(y, x, times(t, v)), e.Exp(z, x, times(-t, v)))
-			d := f.value(y) - 2*f.value(x) + f.value(z) - t*t*c.inner(x, hessian(x, v), v)
-			return math.Abs(d), f.magnitude(x), err
-		})
-	}
 }
 
 // secondDerivative compares the Hessian with the second derivative of the cost
 // along the retraction, less the derivative along the covariant acceleration of
 // the curve, which follows from the metric alone.
-func (c *manifoldCheck) secondDerivative(f smooth, hessian func(x, v []float64) []float64, x []float64) error {
+func (c *manifoldCheck) secondDerivative(f quadratic, hessian func(x, v []float64) []float64, x []float64) error {
 	const h = accelerationStep
 	v, w := c.unit(x), c.gradient(x, f.gradient(x))
 	slope := math.Sqrt(c.inner(x, w, w))
@@ -128,8 +82,6 @@ func (f quadratic) gradient(x []float64) []float64 {
 	return g
 }
 
-func (f quadratic) hessian(_, v []float64) []float64 { return f.apply(v) }
-
 // apply multiplies D + ww' by v.
 func (f quadratic) apply(v []float64) []float64 {
 	h := make([]float64, len(v))
@@ -138,6 +90,7 @@ func (f quadratic) apply(v []float64) []float64 {
 	return h
 }
 
+// magnitude bounds the numbers that value adds up.
 func (f quadratic) magnitude(x []float64) float64 {
 	return norm(x) * (norm(f.b) + norm(x)*(floats.Norm(f.d, math.Inf(1))+floats.Dot(f.w, f.w)))
 }

@@ -37,12 +37,10 @@ func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 			r.try("gradient slope of "+b.Name, func() error { return c.gradientSlope(k) })
 		}
 	}
-	if h, ok := p.(framework.TwiceDifferentiable); ok {
-		r.try("hessian symmetric", func() error { return c.hessianSymmetric(h) })
-		r.try("hessian slope", func() error { return c.hessianSlope(h) })
-		c.checkRiemannianHessian(r)
-	} else if _, ok := p.(intrinsicHessian); ok {
-		c.checkRiemannianHessian(r)
+	_, twice := p.(framework.TwiceDifferentiable)
+	_, intrinsic := p.(intrinsicHessian)
+	if twice || intrinsic {
+		c.checkHessian(r)
 	}
 	r.try("writes what is asked for", c.writesWhatIsAsked)
 	r.try("same cost with gradient", c.sameCost)

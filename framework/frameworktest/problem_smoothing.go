@@ -1,6 +1,7 @@
 package frameworktest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -47,8 +48,8 @@ func (c *problemCheck) checkSmoothable(r *Report) {
 	r.try("smoothing undone", s.undone)
 	r.try("smoothing rounds", s.rounds)
 	r.try("smoothed gradient", func() error { return s.rounded(s.gradients) })
-	if h, ok := c.p.(framework.TwiceDifferentiable); ok {
-		r.try("smoothed hessian", func() error { return s.rounded(func() error { return c.hessianSlope(h) }) })
+	if framework.NewEvaluator(context.Background(), c.p).HasHessian() {
+		r.try("smoothed hessian", func() error { return s.rounded(c.hessianSlope) })
 	}
 }
 
