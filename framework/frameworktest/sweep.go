@@ -1,6 +1,7 @@
 package frameworktest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -44,81 +45,62 @@ func (c *problemCheck) checkSweep(r *Report) {
 	}
 }
 
-// sweepOnce looks at what one sweep writes and returns.
+// sweepOnce looks at what one sweep writes and returns: the cost at the new inner blocks.
 func (c *problemCheck) sweepOnce(p latent.Sweeper) error {
 	outer := p.OuterBlocks()
 	if !slices.IsSorted(outer) || outer[0] < 0 || outer[len(outer)-1] >= len(c.blocks) {
 		return fmt.Errorf("the outer blocks are %v", outer)
 	}
+	return c.once(p.Sweep, func(k int) bool { return true }, func(k int) bool { return !slices.Contains(outer, k) })
+}
+
+// minimizeOnce looks at what one minimisation writes and returns: the cost at the minimum.
+func (c *problemCheck) minimizeOnce(p latent.BlockMinimizer, g int, group []int) error {
+	inGroup := func(k int) bool { return slices.Contains(group, k) }
+	return c.once(func(dst, x framework.Point) (float64, error) {
+		cost, _, err := p.MinimizeGroup(dst, x, g)
+		return cost, err
+	}, inGroup, inGroup)
+}
+
+// once makes one step of an alternation, which leaves its point alone and writes the
+// blocks that it should, and compares the cost that it returns with the cost before and
+// that where the blocks named are the new ones.
+func (c *problemCheck) once(step func(next, x framework.Point) (float64, error), writes, isNew func(k int) bool) error {
 	before, err := c.p.Evaluate(nil, c.x)
 	if err != nil {
 		return err
 	}
-	start, next := c.x.Clone(), c.poisoned()
-	cost, err := p.Sweep(next, c.x)
+	start, next, at := c.x.Clone(), c.poisoned(), c.x.Clone()
+	cost, err := step(next, c.x)
 	if err != nil {
 		return err
 	}
 	if !start.Equal(c.x) {
-		return fmt.Errorf("a sweep changes the point it is given")
+		return errors.New("changes the point it is given")
 	}
-	if !next.Finite() {
-		return fmt.Errorf("some of the next point is not written or not finite")
-	}
-	inner := c.x.Clone()
-	for k := range inner {
-		if !slices.Contains(outer, k) {
-			copy(inner[k], next[k])
+	for k, b := range c.blocks {
+		switch {
+		case !writes(k) && slices.ContainsFunc(next[k], func(v float64) bool { return !math.IsNaN(v) }):
+			return fmt.Errorf("block %s is written, but not in the group", b.Name)
+		case writes(k) && !(framework.Point{next[k]}).Finite():
+			return fmt.Errorf("some of block %s is not written or not finite", b.Name)
+		case isNew(k):
+			copy(at[k], next[k])
 		}
 	}
-	return c.ordered("at the new inner blocks", cost, before, inner)
-}
-
-// ordered compares the cost returned with the cost before and at the point it
-// is said to belong to.
-func (c *problemCheck) ordered(place string, cost, before float64, at framework.Point) error {
 	want, err := c.p.Evaluate(nil, at)
 	if err != nil {
 		return err
 	}
 	noise := costNoise * math.Max(math.Abs(before), math.Abs(want))
 	if !(math.Abs(cost-want) <= noise) {
-		return fmt.Errorf("returns %v where the cost %s is %v", cost, place, want)
+		return fmt.Errorf("returns %v where the cost of the new blocks is %v", cost, want)
 	}
 	if !(cost <= before+noise) {
-		return fmt.Errorf("the cost %s is %v, above %v before", place, cost, before)
+		return fmt.Errorf("the cost of the new blocks is %v, above %v before", cost, before)
 	}
 	return nil
-}
-
-// minimizeOnce looks at what one minimisation writes and returns.
-func (c *problemCheck) minimizeOnce(p latent.BlockMinimizer, g int, group []int) error {
-	before, err := c.p.Evaluate(nil, c.x)
-	if err != nil {
-		return err
-	}
-	start, dst := c.x.Clone(), c.poisoned()
-	cost, _, err := p.MinimizeGroup(dst, c.x, g)
-	if err != nil {
-		return err
-	}
-	if !start.Equal(c.x) {
-		return fmt.Errorf("MinimizeGroup changes the point it is given")
-	}
-	at := c.x.Clone()
-	for k := range at {
-		switch written := (framework.Point{dst[k]}).Finite(); {
-		case !slices.Contains(group, k):
-			if slices.ContainsFunc(dst[k], func(v float64) bool { return !math.IsNaN(v) }) {
-				return fmt.Errorf("block %s is written, but not in the group", c.blocks[k].Name)
-			}
-		case !written:
-			return fmt.Errorf("some of block %s is not written or not finite", c.blocks[k].Name)
-		default:
-			copy(at[k], dst[k])
-		}
-	}
-	return c.ordered("at the minimum", cost, before, at)
 }
 
 // descends repeats an alternation. The costs must not rise, and when the steps
