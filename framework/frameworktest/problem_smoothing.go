@@ -144,11 +144,15 @@ func (s *smoothing) rounds() error {
 			return fmt.Errorf("the cost is said to be differentiable, but its slope jumps by %g", jump)
 		}
 		return s.rounded(func() error {
-			change, err := s.changeBetween(v, low, high)
-			if err == nil && !(change <= smoothShare*jump) {
-				return fmt.Errorf("where the slope jumps by %g, that of the rounded cost does by %g", jump, change)
+			below, err := s.slopeAt(v, low)
+			above, err2 := s.slopeAt(v, high)
+			if err := errors.Join(err, err2); err != nil {
+				return err
 			}
-			return err
+			if !(above-below <= smoothShare*jump) {
+				return fmt.Errorf("where the slope jumps by %g, that of the rounded cost does by %g", jump, above-below)
+			}
+			return nil
 		})
 	}
 	return nil
@@ -158,34 +162,35 @@ func (s *smoothing) rounds() error {
 // slope rises about as much as over one a thousand times as long; a rise of 0
 // where there is none.
 func (s *smoothing) findJump(v framework.Point) (low, high, jump float64, err error) {
-	for k := range kinkSteps {
-		change, err := s.changeBetween(v, float64(k)/kinkSteps, float64(k+1)/kinkSteps)
-		if err != nil {
+	var slopes [kinkSteps + 1]float64
+	for k := range slopes {
+		if slopes[k], err = s.slopeAt(v, float64(k)/kinkSteps); err != nil {
 			return 0, 0, 0, err
 		}
-		if change > jump {
-			jump, low, high = change, float64(k)/kinkSteps, float64(k+1)/kinkSteps
+	}
+	var below, above float64 // the slopes at low and high
+	for k := range kinkSteps {
+		if rise := slopes[k+1] - slopes[k]; rise > jump {
+			jump, below, above = rise, slopes[k], slopes[k+1]
+			low, high = float64(k)/kinkSteps, float64(k+1)/kinkSteps
 		}
 	}
-	var longer float64 // the change over the longer piece
+	var longer float64 // the rise over the longer piece
 	for k := range kinkHalvings {
 		if k == kinkHalvings/2 {
 			longer = jump
 		}
 		middle := (low + high) / 2
-		left, err := s.changeBetween(v, low, middle)
+		slope, err := s.slopeAt(v, middle)
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		right, err := s.changeBetween(v, middle, high)
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		if jump = left; right > left {
-			jump, low = right, middle
+		if above-slope > slope-below {
+			low, below = middle, slope
 		} else {
-			high = middle
+			high, above = middle, slope
 		}
+		jump = above - below
 	}
 	if jump < kinkShare*longer {
 		jump = 0
@@ -193,21 +198,13 @@ func (s *smoothing) findJump(v framework.Point) (low, high, jump float64, err er
 	return low, high, max(jump, 0), nil
 }
 
-// changeBetween is how much the slope along v rises between two points of a line.
-func (s *smoothing) changeBetween(v framework.Point, low, high float64) (float64, error) {
-	var g [2]framework.Point
-	for i, t := range []float64{low, high} {
-		step := v.Clone()
-		step.Scale(t)
-		x := s.x.Clone()
-		if err := framework.Product(s.blocks).Retract(x, s.x, step); err != nil {
-			return 0, err
-		}
-		g[i] = framework.NewPoint(s.blocks)
-		if _, err := s.p.Evaluate(g[i], x); err != nil {
-			return 0, err
-		}
+// slopeAt is the slope along v at R(tv).
+func (s *smoothing) slopeAt(v framework.Point, t float64) (float64, error) {
+	step, x, g := v.Clone(), s.x.Clone(), framework.NewPoint(s.blocks)
+	step.Scale(t)
+	if err := framework.Product(s.blocks).Retract(x, s.x, step); err != nil {
+		return 0, err
 	}
-	g[1].AddScaled(-1, g[0])
-	return g[1].Dot(v), nil
+	_, err := s.p.Evaluate(g, x)
+	return g.Dot(v), err
 }

@@ -50,8 +50,6 @@ type Pool struct {
 	peer Peer // nil: no shared memory
 	free []*Segment
 	last uint32
-	// attached says that the plugin has mapped one.
-	attached bool
 }
 
 // Enable begins to use shared memory, if the plugin can map a first segment.
@@ -60,10 +58,11 @@ func (p *Pool) Enable(peer Peer) error {
 	p.peer = peer
 	p.mu.Unlock()
 	first, err := p.Borrow(MinBytes)
-	if errors.Is(err, ErrNone) {
+	switch {
+	case errors.Is(err, ErrNone):
+		p.Close()
 		return nil
-	}
-	if err == nil {
+	case err == nil:
 		p.Return(first)
 	}
 	return err
@@ -97,11 +96,7 @@ func (p *Pool) Borrow(bytes int) (*Segment, error) {
 		peer.Detach(found) // where it fails, a later call will show
 		found.Close()
 	}
-	made, err := p.attach(peer, bytes)
-	if errors.Is(err, ErrNone) && !p.everAttached() {
-		p.Close()
-	}
-	return made, err
+	return p.attach(peer, bytes)
 }
 
 // take returns a free segment that is large enough, else the largest, to be
@@ -147,16 +142,7 @@ func (p *Pool) attach(peer Peer, bytes int) (*Segment, error) {
 		made.Close()
 		return nil, err
 	}
-	p.mu.Lock()
-	p.attached = true
-	p.mu.Unlock()
 	return made, nil
-}
-
-func (p *Pool) everAttached() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.attached
 }
 
 // Return gives back a segment that is not used any more.
