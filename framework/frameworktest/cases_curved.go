@@ -20,7 +20,7 @@ func curvedCases() []SolverCase {
 	many[0] = 0
 	return []SolverCase{
 		{
-			Name: "metric", New: func() framework.Problem { return logDistances(5) },
+			Name: "metric", New: func() framework.Problem { return logDistances{n: 5} },
 			Start: framework.Point{{1e3, 1e-3, 1e2, 1e-2, 1}}, Tolerance: 1e-8,
 		},
 		{
@@ -53,20 +53,32 @@ func (logarithmic) Transport(dst, x, y, v []float64) { dst[0] = v[0] * y[0] / x[
 func (logarithmic) Inner(x, u, v []float64) float64  { return u[0] * v[0] / (x[0] * x[0]) }
 func (logarithmic) Gradient(dst, x, g []float64)     { dst[0] = x[0] * x[0] * g[0] }
 
-// logDistances is sum_i (i+1) (log x_i - i)^2 / 2 in that metric.
-type logDistances int
-
-func (n logDistances) Blocks() []framework.Block {
-	return []framework.Block{{Name: "x", Manifold: logarithmic{}, Copies: int(n)}}
+// logDistances is sum_i (i+1) (log x_i - i)^2 / 2 in that metric or, on the real line, to
+// which the logarithm is an isometry, sum_i (i+1) (x_i - i)^2 / 2.
+type logDistances struct {
+	n    int
+	line bool
 }
 
-func (n logDistances) Evaluate(grad, x framework.Point) (float64, error) {
+func (p logDistances) Blocks() []framework.Block {
+	b := framework.Block{Name: "x", Manifold: logarithmic{}, Copies: p.n}
+	if p.line {
+		b.Manifold = manifolds.Euclidean(1)
+	}
+	return []framework.Block{b}
+}
+
+func (p logDistances) Evaluate(grad, x framework.Point) (float64, error) {
 	var cost float64
 	for i, v := range x[0] {
-		w, e := float64(i+1), math.Log(v)-float64(i)
+		log, slope := v, 1.
+		if !p.line {
+			log, slope = math.Log(v), 1/v
+		}
+		w, e := float64(i+1), log-float64(i)
 		cost += w * e * e / 2
 		if grad != nil {
-			grad[0][i] = w * e / v
+			grad[0][i] = w * e * slope
 		}
 	}
 	return cost, nil
@@ -116,7 +128,7 @@ func (unlike) Evaluate(grad, x framework.Point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	sizes, err := logDistances(2).Evaluate(nonNil(inner[2]), framework.Point{x[2]})
+	sizes, err := logDistances{n: 2}.Evaluate(nonNil(inner[2]), framework.Point{x[2]})
 	if err != nil {
 		return 0, err
 	}

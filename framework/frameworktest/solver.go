@@ -70,7 +70,7 @@ func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 			}
 		}
 	}
-	metric := &solverCheck{s: s, c: SolverCase{New: func() framework.Problem { return logDistances(5) }}, o: o.Options}
+	metric := &solverCheck{s: s, c: SolverCase{New: func() framework.Problem { return logDistances{n: 5} }}, o: o.Options}
 	if metric.lacks() == "" {
 		r.try("isometry", metric.isometry)
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/manifolds"
 )
 
 // isometry tries that a solver sees a manifold through its metric: on the positive
@@ -21,11 +20,11 @@ func (k *solverCheck) isometry() error {
 	}
 	o := k.o
 	o.MaxIterations, o.MinRelativeDecrease, o.Tolerance = compared, -1, -1
-	want, err := framework.Solve(context.Background(), lineDistances(5), line, k.s, o)
+	want, err := framework.Solve(context.Background(), logDistances{n: 5, line: true}, line, k.s, o)
 	if err != nil {
 		return err
 	}
-	got, err := framework.Solve(context.Background(), logDistances(5), curved, k.s, o)
+	got, err := framework.Solve(context.Background(), logDistances{n: 5}, curved, k.s, o)
 	if err != nil {
 		return err
 	}
@@ -39,24 +38,4 @@ func (k *solverCheck) isometry() error {
 		}
 	}
 	return nil
-}
-
-// lineDistances is sum_i (i+1) (x_i - i)^2 / 2 on the real line, to which the logarithm
-// is an isometry from [logDistances].
-type lineDistances int
-
-func (n lineDistances) Blocks() []framework.Block {
-	return []framework.Block{{Name: "x", Manifold: manifolds.Euclidean(1), Copies: int(n)}}
-}
-
-func (n lineDistances) Evaluate(grad, x framework.Point) (float64, error) {
-	var cost float64
-	for i, v := range x[0] {
-		w, e := float64(i+1), v-float64(i)
-		cost += w * e * e / 2
-		if grad != nil {
-			grad[0][i] = w * e
-		}
-	}
-	return cost, nil
 }
