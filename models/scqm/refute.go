@@ -28,12 +28,11 @@ func (p *Problem) Refute(x framework.Point) (string, error) {
 		return "", nil
 	}
 	grows := curvature > sheet.RunawayCurvature
-	h, ok, err := latent.ReduceHessian(p, x)
+	step, ok, err := latent.OuterNewtonStep(p, x)
 	if err != nil {
 		return "", err
 	}
-	if ok && h.Decompose() {
-		step := h.NewtonStep()
+	if ok {
 		move := step[len(step)-len(x[BlockTheta]):] // Theta comes last
 		grows = floats.Norm(move, 2) > growing*floats.Norm(x[BlockTheta], 2)
 	}
