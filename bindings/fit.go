@@ -26,8 +26,6 @@ type fitSettings struct {
 	Parameters parameters `json:"parameters"`
 	Loss       lossChoice `json:"loss"`
 	Solver     string     `json:"solver"`
-	// Reads is that of the solver stochastic; 0 for its default.
-	Reads int `json:"reads"`
 	// Python marks a solver that Python runs.
 	Python bool `json:"python_solver"`
 }
@@ -158,8 +156,6 @@ func (s fitSettings) config(j *job) (scqm.Config, error) {
 	switch {
 	case s.Python:
 		c.Solver = pythonSolver{job: j, name: s.Solver}
-	case s.Reads > 0:
-		c.Solver = solvers.Stochastic{Reads: s.Reads}
 	case s.Solver != solverAuto:
 		c.Solver, err = solvers.ByName(s.Solver)
 	}

@@ -40,20 +40,6 @@ func (e *Evaluator) ChargeCost(work func() (cost, passes float64, err error)) (c
 	return e.judgeCost(e.trial.Tell(cost))
 }
 
-// Share runs something whose evaluations and passes count as a part of themselves, as on a
-// part of the data.
-func (e *Evaluator) Share(part float64, run func() error) error {
-	before := e.counts
-	defer func() {
-		e.lastValid = false
-		e.counts.Passes = before.Passes + part*(e.counts.Passes-before.Passes)
-		evaluations := float64(e.counts.Evaluations - before.Evaluations)
-		e.counts.Evaluations = before.Evaluations + int(math.Ceil(evaluations*part-wholeRounding))
-	}()
-	e.lastValid = false
-	return run()
-}
-
 // Count adds work that was done for the run without being asked for by Charge.
 func (e *Evaluator) Count(evaluations, passes float64) {
 	e.lastValid = false

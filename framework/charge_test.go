@@ -102,18 +102,3 @@ func TestCharge(t *testing.T) {
 	}
 	require.ErrorIs(t, err, framework.ErrNonFinite)
 }
-
-// A part of the data counts as a part.
-func TestShare(t *testing.T) {
-	e := framework.NewEvaluator(t.Context(), basin{})
-	require.NoError(t, e.Share(0.3, func() error {
-		for range 5 {
-			if _, err := e.Evaluate(nil, framework.Point{{1, 1}}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}))
-	assert.Equal(t, 2, e.Counts().Evaluations)
-	assert.InDelta(t, 1.5, e.Counts().Passes, 1e-15)
-}

@@ -43,9 +43,6 @@ type Continuation struct {
 	// Factor multiplies the smoothing length from step to step, in (0, 1);
 	// 0 stands for 0.3.
 	Factor float64
-	// Begin is the number of the first step; earlier ones are skipped, for starts
-	// that are already close to a minimum.
-	Begin int
 	// Last is the last smoothing length relative to the first; 0 stands for
 	// 1e-6.
 	Last float64
@@ -232,11 +229,10 @@ func (a Continuation) Init(e *framework.Evaluator, x framework.Point) (framework
 		return nil, err
 	}
 	a.register()
-	s := &ContinuationState{Finished: !a.Finish, Stage: a.Begin}
+	s := &ContinuationState{Finished: !a.Finish}
 	if err := s.measure(e, x); err != nil {
 		return nil, err
 	}
-	s.Eps *= math.Pow(a.Factor, float64(a.Begin))
 	if s.Eps == 0 {
 		var err error
 		s.Inner, err = a.Inner.Init(e, x)
@@ -257,12 +253,11 @@ type restarter interface {
 func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
-	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = a.Begin, 0, 0, false, 0, 0
+	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = 0, 0, 0, false, 0, 0
 	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
 	if err := s.measure(e, x); err != nil {
 		return err
 	}
-	s.Eps *= math.Pow(a.Factor, float64(a.Begin))
 	if s.Eps == 0 {
 		return a.restartInner(e, s, x)
 	}

@@ -24,8 +24,6 @@ func init() {
 			func() framework.Solver { return Continuation{Inner: Newton{}, Finish: true} }},
 		{Description{"rgd", "blockwise Riemannian gradient descent with Armijo steps, one step size per row of tau (the paper's Algorithm 1, corrected)"},
 			func() framework.Solver { return RGD{} }},
-		{Description{"stochastic", "streaming after one read in blocks drawn at random, which ends near the minimum: averages for l2, squared_l2 and huber, growing samples for other losses; for more rows than some ten thousand"},
-			func() framework.Solver { return Stochastic{} }},
 		{Description{"streaming", "fits block by block, for rows that need not be in memory: sweeps, newton or lbfgs, with tau eliminated, by sums over blocks alone; any loss, the same bits from a file"},
 			func() framework.Solver { return Streaming{} }},
 		{Description{"trust_region", "Riemannian trust regions by products with the Hessian, or differences of gradients, kinks rounded less and less; for gradients of 1e-8 and less"},

@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 // A solver that refuses a fit is left out, and says why; the others go on.
 func TestCompareLeavesOutWhatIsRefused(t *testing.T) {
 	o := tiny()
-	o.Losses, o.Solvers = []string{"l1"}, []string{"stochastic", "lbfgs"}
+	o.Losses, o.Solvers = []string{"l1"}, []string{"alternating", "lbfgs"}
 	for _, r := range Regimes {
 		if r.Name != RegimeDigits {
 			continue
@@ -61,7 +61,7 @@ func TestCompareLeavesOutWhatIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		c, err := problems[0].Compare(t.Context(), o)
 		require.NoError(t, err)
-		require.Equal(t, "stochastic", c.Runs[1].Solver)
+		require.Equal(t, "alternating", c.Runs[1].Solver)
 		assert.Contains(t, c.Runs[1].Note, "cannot fit rows under the loss l1")
 		assert.Zero(t, c.Runs[1].Cost)
 		assert.Positive(t, c.Runs[0].Cost)

@@ -61,7 +61,6 @@ var packageDrills = []goDrill{
 	{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150},
 	{name: "go-flips-partials", pkg: "./models/scqm/internal/blocks", run: "FlippedBits", cases: 32768},
 	{name: "go-streamed-fits", pkg: "./models/scqm", run: "DrillStreamedFits", cases: 6},
-	{name: "go-draws", pkg: "./models/scqm", run: "DrillDraws", cases: 15},
 	{name: "go-stream-bits", pkg: "./models/scqm", run: "DrillStreamBits", cases: 3},
 	{name: "go-memory", alone: true, pkg: "./cmd/scqm", run: "DrillMemory", cases: 50},
 	{name: "go-sources", pkg: "./internal/dataset", run: "DrillSources", cases: 2000},

@@ -12,7 +12,6 @@ import (
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
-	"github.com/scqm/scqm/solvers"
 )
 
 const huberEntries = "huber_entries"
@@ -95,17 +94,13 @@ const outlying = 2.5 * 1.4826
 // [LearnFrom] with these settings: as [losses.DefaultDelta] does from
 // [ResidualNorms], but by a histogram, to .8 %: from the median distance of the rows
 // from the best flat sheet, or the median size of its entries. It takes two reads, six
-// for more than 1024 columns, and with [solvers.Stochastic] reads of the sample of its
-// start. It needs no loss of the engine.
+// for more than 1024 columns. It needs no loss of the engine.
 func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (float64, error) {
 	n, D := e.Shape()
 	if n < 1 || c.Latent < 1 || c.Latent > D {
 		return 0, fmt.Errorf("scqm: latent dimension %d does not fit %d rows of length %d; want 1 to %d: %w", c.Latent, n, D, D, ErrInput)
 	}
 	p := streaming.New(ctx, e, nil, c.Latent, 0)
-	if _, ok := c.Solver.(solvers.Stochastic); ok {
-		p.Draw(c.Seed)
-	}
 	p.SetLimits(c.Options.Begun())
 	middle, err := p.MedianResidual(name == huberEntries)
 	if err != nil {

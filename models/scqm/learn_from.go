@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -58,14 +57,7 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	columns, notes := c.curvature(Data{N: n, D: D})
 	p := streaming.New(ctx, e, c.Loss, c.Latent, columns.fitted)
 	p.SetLimits(c.Options)
-	if _, ok := c.Solver.(solvers.Stochastic); ok {
-		p.Draw(c.Seed)
-	}
 	var err error
-	if refusal := (*framework.UnsupportedError)(nil); errors.As(solvers.Supports(c.Solver, p), &refusal) {
-		return nil, refused{fmt.Errorf("scqm: the solver %s cannot fit rows under the loss %s: it needs %s; use streaming, or auto: %w",
-			refusal.Solver, c.Loss.Name(), refusal.Lacks, ErrInput)}
-	}
 	f := &streamFit{ctx: ctx, c: c, p: p, columns: columns, notes: notes}
 	if f.starts, err = p.NewStarts(c.streamStarts()); err != nil {
 		return nil, c.lateError(ctx, err)
@@ -107,32 +99,12 @@ func (f *streamFit) screen() error {
 		return err
 	}
 	f.columns = f.screening.columns(f.columns.fitted)
-	if f.columns.fitted == 0 && !f.flatServes() {
-		f.columns = curvatures{fitted: 1, requested: 1} // for which a ridge is strengthened
-	}
 	return nil
-}
-
-// flatServes reports whether the solver can fit a flat sheet: not every stochastic one can.
-func (f *streamFit) flatServes() bool {
-	f.starts.Begin(0, 0, nil)
-	return solvers.Supports(f.c.Solver, f.p) == nil
 }
 
 // fitScreened fits, and again where the evidence supports less curvature.
 func (f *streamFit) fitScreened() (*Fit, error) {
-	return fitScreened(f.ctx, f.screening, f.c, f.p.Weight, &f.columns, func(c Config) (*Fit, error) {
-		if f.columns.fitted == 0 && f.screening != nil && !f.flatServes() {
-			return nil, nil
-		}
-		return f.fit(c)
-	})
-}
-
-// draws reports whether the solver draws blocks at random.
-func (f *streamFit) draws() bool {
-	_, ok := f.c.Solver.(solvers.Stochastic)
-	return ok
+	return fitScreened(f.ctx, f.screening, f.c, f.p.Weight, &f.columns, f.fit)
 }
 
 // fit runs from the starts.
@@ -140,9 +112,6 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 	p := f.p
 	m := c.Latent + f.columns.fitted
 	given, count, enough := f.screening.starts(c, f.starts.Principal(m), m)
-	if enough > 0 && f.draws() { // several starts take more reads than the one or two of draws
-		count = 1
-	}
 	f.starts.Begin(f.columns.fitted, c.ridge(), given)
 	best, note, failure := bestStart(count, enough, c.streamLimits(p, f.starts), func(k int, o framework.Options) (*streamRun, error) {
 		run, failure := p.Run(f.ctx, f.starts, k, c.Solver, o)
@@ -192,7 +161,7 @@ func (c Config) checkStream(n, D int) error {
 		return fmt.Errorf("scqm: the ridge is not chosen while streaming; choose it on some of the rows, as by Suggest, and give the number: %w", ErrInput)
 	}
 	if !sumsBlocks(c.Solver) {
-		return fmt.Errorf("scqm: the solver %s needs all rows in memory; use streaming, stochastic, or auto: %w", c.Solver.Name(), ErrInput)
+		return fmt.Errorf("scqm: the solver %s needs all rows in memory; use streaming, or auto: %w", c.Solver.Name(), ErrInput)
 	}
 	return nil
 }
@@ -224,11 +193,8 @@ func (c Config) streams(x Data) bool {
 
 // sumsBlocks reports whether a solver works by sums over blocks.
 func sumsBlocks(s framework.Solver) bool {
-	switch s.(type) {
-	case solvers.Streaming, solvers.Stochastic:
-		return true
-	}
-	return false
+	_, ok := s.(solvers.Streaming)
+	return ok
 }
 
 // learnAsStream is LearnFrom for rows in memory, with their coordinates.

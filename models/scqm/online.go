@@ -23,14 +23,14 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Online learns a model from a stream of rows, each seen once: by the draws of [solvers.Stochastic], in the
-// order of the rows. Rows are collected in blocks of [BlockRows], so that the result does not depend on their
+// Online learns a model from a stream of rows, each seen once: it averages the
+// majorizers of sweeps over parts of the rows, in their order ([alternating.Average]). Rows are collected in blocks of [BlockRows], so that the result does not depend on their
 // split into calls; an incomplete block only counts, by its share, in [Online.Fit]. Rows should come in a
 // random order: the model follows the latest ones.
 //
 // The first block determines the start: principal components, the scale of the ridge, and some sweeps. Online
 // supports losses with majorizers that can be averaged: l2, squared_l2, huber. Others are refused: they take
-// Newton steps on samples that are read again, and averages of Newton models diverge. MarshalBinary stores the
+// Newton steps, and averages of Newton models diverge. MarshalBinary stores the
 // state. An Online is for one goroutine.
 type Online struct {
 	config  Config
@@ -84,7 +84,7 @@ func NewOnline(c Config, D int) (*Online, error) {
 		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", c.Loss.Name(), l.Dim(), D, ErrInput)
 	}
 	if !alternating.CanSweep(c.Loss) {
-		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come: its steps read a sample of rows again and again, and these are seen once; learn with l2, huber or squared_l2, or keep the rows in a file and fit them with the solver stochastic: %w", c.Loss.Name(), ErrInput)
+		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come: its steps read rows again and again, and these are seen once; learn with l2, huber or squared_l2, or keep the rows in a file and fit them with the solver streaming: %w", c.Loss.Name(), ErrInput)
 	}
 	columns, _ := c.curvature(Data{N: math.MaxInt32, D: D})
 	return &Online{config: c, columns: columns, s: onlineState{Loss: blocks.Identity(c.Loss), D: D, Latent: c.Latent, S: columns.fitted}}, nil
@@ -213,7 +213,7 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 			rate = 1
 		}
 	}
-	sums, err := o.problem.DrawAll(s.Point)
+	sums, err := o.problem.SumAll(s.Point)
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (o *Online) remember(ctx context.Context, weight float64) error {
 	if s.Prior.N == 0 {
 		return nil
 	}
-	now, err := o.problem.DrawAll(s.Point)
+	now, err := o.problem.SumAll(s.Point)
 	if err != nil {
 		return err
 	}
@@ -315,7 +315,7 @@ func (o *Online) remember(ctx context.Context, weight float64) error {
 	least := losses.SquaredL2()
 	past := streaming.New(ctx, &LocalEngine{Source: Data{N: n, D: s.D, X: x}, Loss: least, Threads: 1}, least, s.Latent, s.S)
 	past.SetScales(streaming.Scales{Unit: s.Unit})
-	sums, err := past.DrawAll(s.Point)
+	sums, err := past.SumAll(s.Point)
 	if err != nil {
 		return err
 	}
@@ -365,7 +365,7 @@ func (o *Online) meta(curvature int) Meta {
 	run := &framework.Result{Cost: o.average.Cost()*s.Weight + penalty, Status: onlineStatus, Iterations: s.Draws}
 	run.Message = fmt.Sprintf("learned from %d rows as they came; no pass over all rows has certified it, and the objective is an estimate", s.Seen)
 	c.Inits = 1
-	m := c.meta(o.problem.Shape(), s.Seen, s.Weight, penalty, solvers.Stochastic{}, run, nil, notes)
+	m := c.meta(o.problem.Shape(), s.Seen, s.Weight, penalty, solvers.Streaming{}, run, nil, notes)
 	m.Curvature, m.Warnings = curvature, []string{}
 	return m
 }

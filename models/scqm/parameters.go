@@ -81,9 +81,9 @@ speak for another loss: see ` + "``loss_`` and ``loss_reason_``" + `.`,
 		Text: "matrix of the loss mahalanobis",
 	},
 	{
-		Name: "solver", Default: "auto", Type: "str, Solver or Stochastic", Annotation: "SolverName | Solver | Stochastic",
+		Name: "solver", Default: "auto", Type: "str or Solver", Annotation: "SolverName | Solver",
 		Text: "solver of the fit",
-		More: `A name of :func:` + "`scqm.solvers.names`, a :class:`scqm.solvers.Solver`, or :class:`scqm.solvers.Stochastic`" + ` with its setting.`,
+		More: `A name of :func:` + "`scqm.solvers.names`, or a :class:`scqm.solvers.Solver`" + `.`,
 	},
 	{
 		Name: "linear", Field: "Linear", Default: "False",

@@ -226,7 +226,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .losses import LossLike
-from .solvers import Solver, SolverName, Stochastic
+from .solvers import Solver, SolverName
 
 RIDGE = %v
 

@@ -8,7 +8,6 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/internal/par"
-	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
@@ -61,9 +60,6 @@ func SumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss,
 }
 
 func sumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int, told blocks.Progress) ([]*Partial, error) {
-	if near := losses.L2(); r.Kind == blocks.Sweep && r.Loss == blocks.Identity(near) {
-		loss = near // of draws of blocks under other losses
-	}
 	if r.Kind.Scores() && (loss == nil || blocks.Identity(loss) != r.Loss) {
 		return nil, fmt.Errorf("scqm: a request for the loss %.80s is answered with another: %w", r.Loss, ErrInput)
 	}
@@ -81,7 +77,7 @@ type ReadProgress struct {
 	Read, Rows, N int
 }
 
-// LocalEngine computes the sums on this machine. ~Loss is that of the fit. => Loss is the loss of the fit.
+// LocalEngine computes the sums on this machine.
 type LocalEngine struct {
 	// Source gives the rows; a [rows.Weigher] gives weights too.
 	Source Source
@@ -103,10 +99,7 @@ func (e *LocalEngine) Shape() (n, D int) { return e.Source.Shape() }
 func (e *LocalEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 	var told blocks.Progress
 	if e.Observe != nil {
-		// Draws of some blocks are one read until all rows have been drawn.
-		if r.Chosen == nil || e.progress.Read == 0 || e.progress.Rows >= r.N {
-			e.progress = ReadProgress{Read: e.progress.Read + 1, N: r.N}
-		}
+		e.progress = ReadProgress{Read: e.progress.Read + 1, N: r.N}
 		told = func(rows int) {
 			e.mu.Lock()
 			defer e.mu.Unlock()

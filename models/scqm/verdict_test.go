@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/solvers"
 )
@@ -136,4 +137,16 @@ func TestRunawayIsNotConverged(t *testing.T) {
 	assert.Contains(t, fit.Run.Message, "the curvature still grows")
 	fit = learn(t, x, Config{Latent: d, Loss: named(t, "squared_l2", x.D), Ridge: 0.001})
 	assert.Equal(t, framework.Converged, fit.Run.Status, fit.Run.Message)
+}
+
+// serves reports whether a solver fits a loss.
+func serves(s framework.Solver, l framework.Loss) bool {
+	if c, ok := s.(solvers.Continuation); ok {
+		s = c.Inner
+	}
+	if _, sweeps := s.(solvers.Alternating); sweeps {
+		_, quadratic := l.(framework.Quadratic)
+		return alternating.CanSweep(l) || quadratic
+	}
+	return true
 }

@@ -357,7 +357,7 @@ class SCQM(
 
         No pass over all rows follows: ``status_`` is "max_iter", ``kkt_`` is None,
         and ``objective_`` is an estimate. :meth:`fit` on all rows, with
-        ``solver="stochastic"`` where they are many, gives a certificate.
+        ``solver="streaming"`` where they are many, gives a certificate.
 
         Parameters
         ----------
@@ -803,9 +803,7 @@ class SCQM(
     def _settings(self, open_d: bool = False) -> dict[str, Any]:
         """Return the parameters as the library takes them; d is 0 where it is open."""
         solver = self.solver
-        if isinstance(solver, type) or not isinstance(
-            solver, str | solvers.Solver | solvers.Stochastic
-        ):
+        if isinstance(solver, type) or not isinstance(solver, str | solvers.Solver):
             raise InputError(
                 f"solver is {solver!r}; want a name ({', '.join(solvers.names())}) "
                 "or a Solver"
@@ -821,11 +819,6 @@ class SCQM(
             "parameters": parameters,
             "solver": solver if isinstance(solver, str) else solver.name,
             "python_solver": isinstance(solver, solvers.Solver),
-            "reads": (
-                check_integer("reads", solver.reads, 1)
-                if isinstance(solver, solvers.Stochastic)
-                else 0
-            ),
         }
 
     def _run(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .losses import LossLike
-from .solvers import Solver, SolverName, Stochastic
+from .solvers import Solver, SolverName
 
 RIDGE = 0.001
 
@@ -23,7 +23,7 @@ class FitOptions(TypedDict, total=False):
     p: float | None
     delta: float | None
     precision: npt.ArrayLike | None
-    solver: SolverName | Solver | Stochastic
+    solver: SolverName | Solver
     linear: bool
     ridge: float | Literal["auto"]
     n_init: int
@@ -48,7 +48,7 @@ class FitParameters:
         p: float | None = None,
         delta: float | None = None,
         precision: npt.ArrayLike | None = None,
-        solver: SolverName | Solver | Stochastic = "auto",
+        solver: SolverName | Solver = "auto",
         linear: bool = False,
         ridge: float | Literal["auto"] = 0.001,
         n_init: int = 1,
@@ -130,10 +130,9 @@ delta : float
     :class:`scqm.losses.Tukey` say what the widths are.
 precision : array-like of shape (D, D)
     Matrix of the loss mahalanobis.
-solver : str, Solver or Stochastic
-    Solver of the fit. A name of :func:`scqm.solvers.names`, a
-    :class:`scqm.solvers.Solver`, or :class:`scqm.solvers.Stochastic` with its
-    setting.
+solver : str or Solver
+    Solver of the fit. A name of :func:`scqm.solvers.names`, or a
+    :class:`scqm.solvers.Solver`.
 linear : bool
     Keep the sheet flat, Theta = 0.
 ridge : float or "auto"

@@ -24,7 +24,7 @@ from ._names import lookup
 from ._native import Array, Job, address, call
 from .exceptions import BudgetError, InputError, NonFiniteError
 
-__all__ = ["Block", "Point", "Problem", "Solver", "Stochastic", "check", "names"]
+__all__ = ["Block", "Point", "Problem", "Solver", "check", "names"]
 
 if not TYPE_CHECKING:
     __getattr__ = lookup(__name__)
@@ -37,7 +37,6 @@ SolverName: TypeAlias = Literal[
     "lbfgs",
     "newton",
     "rgd",
-    "stochastic",
     "streaming",
     "trust_region",
 ]
@@ -70,31 +69,6 @@ class Block:
     manifold: str
     shape: tuple[int, ...]
     dim: int
-
-
-@dataclass(frozen=True)
-class Stochastic:
-    """The solver "stochastic" with a setting.
-
-    Blocks of 1024 rows are drawn in a random order; then all rows are read until the
-    fit has converged. Under "l2", "squared_l2" and "huber" what blocks say is
-    averaged. Under "mahalanobis", "l1", "lp" and "huber_entries" growing samples of
-    them are fitted by Newton's method; that takes bent sheets, of up to 50 columns or
-    so, and there is no :meth:`scqm.SCQM.partial_fit`.
-
-    Attributes
-    ----------
-    reads : int
-        Number of times that all rows are drawn, at least 1. A sample counts by its
-        part of the rows, every time that it is read.
-    """
-
-    reads: int = 1
-
-    @property
-    def name(self) -> str:
-        """The name of the solver."""
-        return "stochastic"
 
 
 class Problem:

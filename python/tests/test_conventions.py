@@ -237,7 +237,7 @@ def test_a_wrong_gradient_is_suspected_aloud() -> None:
         ("scqm", "scqm", "SCQM"),
         ("scqm.losses", "Hubr", "Huber"),
         ("scqm.manifolds", "Stiefl", "Stiefel"),
-        ("scqm.solvers", "Stochastc", "Stochastic"),
+        ("scqm.solvers", "Solvr", "Solver"),
         ("scqm.plot", "embeding", "embedding"),
         ("scqm.datasets", "make_tori", "make_torus"),
     ],

@@ -82,17 +82,6 @@ def test_refusals_change_nothing() -> None:
     assert_array_equal(model.theta_, before)
 
 
-def test_stochastic() -> None:
-    """The solver ends where streaming does, with its setting."""
-    X = rows(3000)
-    model = SCQM(loss="huber", solver=scqm.solvers.Stochastic(reads=2)).fit(X)
-    assert (model.solver_, model.status_) == ("stochastic", "converged")
-    streamed = SCQM(loss="huber", solver="streaming").fit(X)
-    assert model.objective_ == pytest.approx(streamed.objective_, rel=1e-5)
-    with pytest.raises(InputError, match="streaming"):
-        SCQM(loss="l1", linear=True, solver="stochastic").fit(X)
-
-
 @pytest.mark.parametrize(
     "model",
     [

@@ -31,7 +31,7 @@ def estimators() -> list[SCQM]:
 
 def expected_failures(estimator: SCQM) -> dict[str, str]:
     """Return the checks that cannot hold, and why."""
-    if estimator.solver not in ("streaming", "stochastic"):
+    if estimator.solver != "streaming":
         return {}
     # 15 rows of 30 columns; where rows are more than columns, see
     # test_weights_are_repetitions.
@@ -67,15 +67,14 @@ def test_denoiser(estimator: ManifoldDenoiser, check: Any) -> None:
     check(estimator)
 
 
-@pytest.mark.parametrize("solver", ["streaming", "stochastic"])
 @pytest.mark.parametrize("loss", ["l2", "huber", "huber_entries"])
-def test_weights_are_repetitions(solver: Any, loss: Any) -> None:
+def test_weights_are_repetitions(loss: Any) -> None:
     """Sums over blocks weigh rows as if they were repeated."""
     rng = np.random.default_rng(1)
     t = rng.uniform(-1, 1, 120)
     x = np.column_stack([t, t**2, 0.3 * t]) + 0.05 * rng.standard_normal((120, 3))
     weights = rng.integers(0, 5, 120)
-    model = SCQM(1, loss=loss, solver=solver)
+    model = SCQM(1, loss=loss, solver="streaming")
     want = model.fit(x.repeat(weights, axis=0)).transform(x)
     got = model.fit(x, sample_weight=weights).transform(x)
     np.testing.assert_allclose(got, want, atol=1e-5)

@@ -15,13 +15,11 @@ const (
 	SolverAuto  = "auto"
 	presetPaper = "paper"
 	streaming   = "streaming"
-	stochastic  = "stochastic"
 )
 
 // Solver holds the flags that choose a solver.
 type Solver struct {
 	name, preset string
-	reads        int
 }
 
 // AddTo adds the flags.
@@ -34,21 +32,15 @@ func (f *Solver) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(cli.OneOf(&f.name, "NAME", known...), "solver", usage("solver")+"; scqm solvers lists them")
 	flags.Var(cli.Choice(&f.preset, presetPaper), "preset", "solver, limits and objective (no ridge) of the released code of Zhai and Li")
-	flags.Var(cli.Count(&f.reads), "reads", "times that --solver stochastic draws all rows, before it goes over all of them (default 1)")
 }
 
 // NeedsMemory reports whether a solver was chosen that all rows must be in memory for.
 func (f *Solver) NeedsMemory() bool {
-	return f.name != SolverAuto && f.name != streaming && f.name != stochastic || f.preset != ""
+	return f.name != SolverAuto && f.name != streaming || f.preset != ""
 }
 
-// Check refuses a solver beside a preset, and settings of a solver beside another.
+// Check refuses a solver beside a preset.
 func (f *Solver) Check(cmd *cobra.Command) error {
-	if f.name != stochastic {
-		if err := cli.Refuse(cmd, "without --solver stochastic", "reads"); err != nil {
-			return err
-		}
-	}
 	if f.preset == "" {
 		return nil
 	}
@@ -65,8 +57,6 @@ func (f *Solver) ApplyTo(c *scqm.Config) {
 		c.Options.Tolerance = cmp.Or(asked.Tolerance, c.Options.Tolerance)
 		c.Options.TimeLimit = asked.TimeLimit
 		c.Ridge = cmp.Or(c.Ridge, scqm.NoRidge)
-	case f.name == stochastic:
-		c.Solver = solvers.Stochastic{Reads: f.reads}
 	case f.name != SolverAuto:
 		c.Solver, _ = solvers.ByName(f.name) // known since the command line was read
 	}

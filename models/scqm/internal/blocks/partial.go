@@ -17,10 +17,6 @@ type Partial struct {
 	// First and Blocks are the range of blocks.
 	First, Blocks int
 
-	// from and to are the numbers of those among the blocks that are summed, which
-	// the nodes go by; see [Request.Within].
-	from, to int
-
 	hash   [sha256.Size]byte // of the request
 	length int               // of the sums of a node
 	nodes  []*node           // by their blocks
@@ -35,11 +31,9 @@ func (r *Request) Merge(p, q *Partial) error {
 	if p.hash != hash || q.hash != hash {
 		return fmt.Errorf("scqm: sums of another request, model or version cannot be merged: %w", rows.ErrInput)
 	}
-	if q.First+q.Blocks == p.First && q.to == p.from {
-		p.First, p.from = q.First, q.from
-	} else if p.First+p.Blocks == q.First && p.to == q.from {
-		p.to = q.to
-	} else {
+	if q.First+q.Blocks == p.First {
+		p.First = q.First
+	} else if p.First+p.Blocks != q.First {
 		return fmt.Errorf("scqm: the sums of blocks %d to %d and %d to %d do not adjoin: %w",
 			p.First, p.First+p.Blocks-1, q.First, q.First+q.Blocks-1, rows.ErrInput)
 	}
@@ -64,11 +58,11 @@ func (r *Request) close(p *Partial) error {
 	if p.First != 0 || p.Blocks != Count(r.N) || len(p.nodes) < 2 {
 		return nil
 	}
-	n, err := root(p.nodes, p.to, r.merge())
+	n, err := root(p.nodes, p.Blocks, r.merge())
 	if err != nil {
 		return err
 	}
-	p.nodes = []*node{{level: levelOver(p.to), sums: n.sums, sample: n.sample}}
+	p.nodes = []*node{{level: levelOver(p.Blocks), sums: n.sums, sample: n.sample}}
 	return nil
 }
 
@@ -84,10 +78,10 @@ func (r *Request) Total(p *Partial) (sums, sample []float64, err error) {
 	if p.hash != hash || p.length != r.length() {
 		return nil, nil, fmt.Errorf("scqm: the sums are an answer to another request: %w", rows.ErrInput)
 	}
-	if p.First != 0 || p.Blocks != Count(r.N) || p.from != 0 || p.to != r.count() {
+	if p.First != 0 || p.Blocks != Count(r.N) {
 		return nil, nil, fmt.Errorf("scqm: the sums are of blocks %d to %d of %d: %w", p.First, p.First+p.Blocks-1, Count(r.N), rows.ErrInput)
 	}
-	n, err := root(p.nodes, p.to, r.merge())
+	n, err := root(p.nodes, p.Blocks, r.merge())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +95,6 @@ type partialHeader struct {
 	Magic         [8]byte
 	Hash          [sha256.Size]byte
 	First, Blocks uint64
-	From, To      uint64
 	Length, Nodes uint64
 }
 
@@ -110,7 +103,7 @@ type nodeHeader struct{ Level, Index, Sample uint64 }
 // MarshalBinary encodes the partial, with the hash of its request and a checksum.
 func (p *Partial) MarshalBinary() ([]byte, error) {
 	b, err := binary.Append(nil, binary.LittleEndian, &partialHeader{
-		partialMagic, p.hash, uint64(p.First), uint64(p.Blocks), uint64(p.from), uint64(p.to), uint64(p.length), uint64(len(p.nodes)),
+		partialMagic, p.hash, uint64(p.First), uint64(p.Blocks), uint64(p.length), uint64(len(p.nodes)),
 	})
 	if err != nil {
 		return nil, err
@@ -140,11 +133,11 @@ func (p *Partial) UnmarshalBinary(b []byte) error {
 		return fmt.Errorf("scqm: these bytes are no partial sums of format %d; use one version of scqm everywhere: %w", format, rows.ErrInput)
 	}
 	body = body[n:]
-	if h.First >= 1<<maxLevel || h.Blocks < 1 || h.Blocks >= 1<<maxLevel || h.From > h.To || h.To >= 1<<maxLevel || h.Nodes > 2*maxLevel || h.Length > math.MaxInt32 || h.Nodes > 0 && h.Length > uint64(len(body))/8 {
+	if h.First >= 1<<maxLevel || h.Blocks < 1 || h.Blocks >= 1<<maxLevel || h.Nodes > 2*maxLevel || h.Length > math.MaxInt32 || h.Nodes > 0 && h.Length > uint64(len(body))/8 {
 		return fmt.Errorf("scqm: partial sums of %d blocks from %d on, %d nodes of %d numbers: %w", h.Blocks, h.First, h.Nodes, h.Length, rows.ErrInput)
 	}
-	q := Partial{First: int(h.First), Blocks: int(h.Blocks), from: int(h.From), to: int(h.To), hash: h.Hash, length: int(h.Length)}
-	at := q.from
+	q := Partial{First: int(h.First), Blocks: int(h.Blocks), hash: h.Hash, length: int(h.Length)}
+	at, to := q.First, q.First+q.Blocks
 	for range h.Nodes {
 		var nh nodeHeader
 		n, err := binary.Decode(body, binary.LittleEndian, &nh)
@@ -164,11 +157,11 @@ func (p *Partial) UnmarshalBinary(b []byte) error {
 		at = next.last()
 		q.nodes = append(q.nodes, next)
 	}
-	if closed := len(q.nodes) == 1 && q.from == 0 && q.nodes[0].level == levelOver(q.to); closed {
-		at = q.to
+	if closed := len(q.nodes) == 1 && q.First == 0 && q.nodes[0].level == levelOver(to); closed {
+		at = to
 	}
-	if at != q.to || len(body) > 0 {
-		return fmt.Errorf("scqm: partial sums of blocks %d to %d end at %d with %d bytes left: %w", q.from, q.to-1, at-1, len(body), rows.ErrInput)
+	if at != to || len(body) > 0 {
+		return fmt.Errorf("scqm: partial sums of blocks %d to %d end at %d with %d bytes left: %w", q.First, to-1, at-1, len(body), rows.ErrInput)
 	}
 	*p = q
 	return nil

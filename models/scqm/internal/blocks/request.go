@@ -76,8 +76,6 @@ type Request struct {
 	Columns int
 	// Loss identifies the loss where the kind needs one.
 	Loss string
-	// Chosen lists the blocks that are summed, in ascending order; nil are all of them.
-	Chosen []int
 	// Tau are the coordinates of all rows for a Jackknife, where they are known on this
 	// machine, which they do not leave; nil are found.
 	Tau []float64
@@ -85,7 +83,7 @@ type Request struct {
 
 const (
 	// format is the version of requests and of partials.
-	format = 4
+	format = 5
 	// maxShape bounds the numbers of columns and coordinates of a decoded request.
 	maxShape = 1 << 24
 )
@@ -101,7 +99,7 @@ type header struct {
 	Stride                       uint64
 	Columns                      int64
 	LenC, LenQ, LenTheta, LenAxe uint64
-	LenLoss, LenChosen           uint64
+	LenLoss                      uint64
 }
 
 // MarshalBinary encodes the request.
@@ -110,7 +108,6 @@ func (r *Request) MarshalBinary() ([]byte, error) {
 		Magic: requestMagic, Kind: uint64(r.Kind), N: uint64(r.N), D: uint64(r.D), Latent: uint64(r.Latent), S: uint64(r.S),
 		Unit: r.Unit, Eps: r.Eps, Scale: r.Scale, Stride: uint64(r.Stride), Columns: int64(r.Columns),
 		LenC: uint64(len(r.C)), LenQ: uint64(len(r.Q)), LenTheta: uint64(len(r.Theta)), LenAxe: uint64(len(r.Axes)), LenLoss: uint64(len(r.Loss)),
-		LenChosen: uint64(len(r.Chosen)),
 	}
 	b, err := binary.Append(nil, binary.LittleEndian, &h)
 	if err != nil {
@@ -118,9 +115,6 @@ func (r *Request) MarshalBinary() ([]byte, error) {
 	}
 	for _, v := range [][]float64{r.C, r.Q, r.Theta, r.Axes} {
 		b = appendFloats(b, v)
-	}
-	for _, block := range r.Chosen {
-		b = binary.LittleEndian.AppendUint64(b, uint64(block))
 	}
 	return Seal(append(b, r.Loss...)), nil
 }
@@ -161,9 +155,6 @@ func (r *Request) UnmarshalBinary(b []byte) error {
 		*[]*[]float64{&q.C, &q.Q, &q.Theta, &q.Axes}[i] = floatsOf(body[:8*length])
 		body = body[8*length:]
 	}
-	if body, err = q.readChosen(body, h.LenChosen); err != nil {
-		return err
-	}
 	if uint64(len(body)) != h.LenLoss {
 		return fmt.Errorf("scqm: a request has %d bytes for the name of its loss, want %d: %w", len(body), h.LenLoss, rows.ErrInput)
 	}
@@ -182,9 +173,6 @@ func (r *Request) check() error {
 	}
 	if r.N < 1 || r.D < 1 {
 		return complain(fmt.Sprintf("%d x %d rows", r.N, r.D))
-	}
-	if !r.choosesBlocks() {
-		return complain(fmt.Sprintf("blocks that are no ascending list of those of %d rows", r.N))
 	}
 	switch r.Kind {
 	case Moments:

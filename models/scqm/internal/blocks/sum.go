@@ -17,8 +17,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// chunk is the number of blocks that one goroutine sums at a time, a power of two. Of
-// chosen blocks, which are few, it is one.
+// chunk is the number of blocks that one goroutine sums at a time, a power of two.
 const chunk = 8
 
 // Progress is called with the number of rows just summed, from several goroutines.
@@ -36,8 +35,8 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 	return p[0], nil
 }
 
-// Partials sums each of some ranges of blocks of a source, in parallel, or the chosen blocks in them. The loss
-// must be that of the request; this is not checked.
+// Partials sums each of some ranges of blocks of a source, in parallel. The loss must be that of the
+// request; this is not checked.
 func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.Loss, ranges []Range, threads int, told Progress) ([]*Partial, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -57,10 +56,7 @@ func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.
 	if loss != nil {
 		threads = nearest.Callers(loss, threads)
 	}
-	s := &summation{r: r, src: src, loss: loss, step: chunk, told: told, length: r.length(), workers: make([]*worker, par.Threads(threads))}
-	if r.Chosen != nil {
-		s.step = 1
-	}
+	s := &summation{r: r, src: src, loss: loss, told: told, length: r.length(), workers: make([]*worker, par.Threads(threads))}
 	parts := make([]*Partial, len(ranges))
 	for k, b := range ranges {
 		if parts[k], err = s.partial(ctx, b, hash); err != nil {
@@ -73,8 +69,8 @@ func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.
 // partial sums a range.
 func (s *summation) partial(ctx context.Context, b Range, hash [sha256.Size]byte) (*Partial, error) {
 	s.forest = newForest(s.r.merge())
-	s.first, s.last = s.r.Within(b.First, b.Count)
-	from, to := s.first/s.step, (s.last+s.step-1)/s.step
+	s.first, s.last = b.First, b.First+b.Count
+	from, to := s.first/chunk, (s.last+chunk-1)/chunk
 	s.errs = make([]error, to-from)
 	par.Do(min(len(s.workers), to-from), to-from, func(id, i int) {
 		if s.failed.Load() {
@@ -89,7 +85,7 @@ func (s *summation) partial(ctx context.Context, b Range, hash [sha256.Size]byte
 			return nil, err
 		}
 	}
-	p := &Partial{First: b.First, Blocks: b.Count, from: s.first, to: s.last, hash: hash, length: s.length, nodes: s.forest.list()}
+	p := &Partial{First: b.First, Blocks: b.Count, hash: hash, length: s.length, nodes: s.forest.list()}
 	return p, s.r.close(p)
 }
 
@@ -117,8 +113,7 @@ type summation struct {
 	r           *Request
 	src         rows.Source
 	loss        framework.Loss
-	first, last int // numbers of blocks among those that are summed
-	step        int // of them at a time
+	first, last int // numbers of blocks
 	told        Progress
 	length      int
 	workers     []*worker
@@ -155,7 +150,7 @@ func (s *summation) chunk(ctx context.Context, id, number int) error {
 	}
 	own := newForest(s.forest.merge)
 	recycle := func(sums []float64) { w.free = append(w.free, sums) }
-	for b := max(s.first, number*s.step); b < min(s.last, (number+1)*s.step); b++ {
+	for b := max(s.first, number*chunk); b < min(s.last, (number+1)*chunk); b++ {
 		n, err := s.block(ctx, w, b)
 		if err != nil {
 			return err
@@ -182,13 +177,12 @@ func (s *summation) worker(id int) (*worker, error) {
 	return s.workers[id], nil
 }
 
-// block reads and sums one block; number counts the blocks of this summation. It validates rows where no
-// earlier pass has done so.
+// block reads and sums one block.
 func (s *summation) block(ctx context.Context, w *worker, number int) (*node, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	first := s.r.block(number) * Rows
+	first := number * Rows
 	n := min(Rows, s.r.N-first)
 	x := rows.Data{N: n, D: s.r.D}
 	var err error
@@ -201,11 +195,6 @@ func (s *summation) block(ctx context.Context, w *worker, number int) (*node, er
 		}
 		x.Weights = w.weight[:n]
 		if err := weigher.ReadWeights(ctx, x.Weights, first); err != nil {
-			return nil, err
-		}
-	}
-	if s.r.Chosen != nil {
-		if err := checkFinite(x, first); err != nil {
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ func TestStreamCurvature(t *testing.T) {
 	for _, name := range []string{"mahalanobis", "lp 4", "huber"} {
 		loss := problemtest.Named(t, name, x.D)
 		p := New(t.Context(), &engine{x, loss}, loss, 1, 1)
-		starts, err := p.newStarts(Settings{Ridge: 1e-3})
+		starts, err := p.NewStarts(Settings{Ridge: 1e-3})
 		require.NoError(t, err)
 		at, err := starts.point(0)
 		require.NoError(t, err)

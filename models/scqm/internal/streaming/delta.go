@@ -14,18 +14,14 @@ func (p *Problem) MedianResidual(entries bool) (float64, error) {
 	if entries {
 		kind = blocks.Entries
 	}
-	var counts []float64
-	err := p.onSample(func() error {
-		s, err := p.newStarts(Settings{})
-		if err != nil {
-			return err
-		}
-		x := framework.NewPoint(p.blocks)
-		copy(x[objective.BlockC], s.mean)
-		dense.Transpose(x[objective.BlockQ], s.axes, p.shape.Latent, p.shape.D)
-		counts, _, err = p.sum(p.request(kind, x))
-		return err
-	})
+	s, err := p.NewStarts(Settings{})
+	if err != nil {
+		return 0, err
+	}
+	x := framework.NewPoint(p.blocks)
+	copy(x[objective.BlockC], s.mean)
+	dense.Transpose(x[objective.BlockQ], s.axes, p.shape.Latent, p.shape.D)
+	counts, _, err := p.sum(p.request(kind, x))
 	if err != nil {
 		return 0, err
 	}

@@ -50,11 +50,10 @@ type Problem struct {
 	outer  *alternating.Outer
 	blocks []framework.Block
 	chart  *arrowhead.Hessian // of no rows, made at first use; see RetractOuter
-	draws  *draws             // nil where blocks are not drawn
-	sample []int              // blocks that are summed alone; nil where all are
+	online bool               // rows are seen once; see [Problem.SetScales]
 	kept   [2]found           // the last answers on gradients
 	placed bool               // rows are projected from several starts, not by a pass
-	summed int                // blocks
+	reads  int                // of all rows
 	timed  timed              // the time limit of the run
 }
 
@@ -118,12 +117,7 @@ func (p *Problem) request(kind blocks.Kind, x framework.Point) *blocks.Request {
 
 // sum evaluates a request with a read of the rows.
 func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
-	if p.sample != nil {
-		r.Chosen = p.sample
-	}
-	if p.summed += blocks.Count(p.n); r.Chosen != nil {
-		p.summed += len(r.Chosen) - blocks.Count(p.n)
-	}
+	p.reads++
 	ctx, cancel := p.timed.within(p.ctx)
 	defer cancel()
 	partial, err := p.engine.Sum(ctx, r)
@@ -133,8 +127,8 @@ func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
 	return r.Total(partial)
 }
 
-// Reads is the number of reads of all rows, rounded up.
-func (p *Problem) Reads() int { return (p.summed + blocks.Count(p.n) - 1) / blocks.Count(p.n) }
+// Reads is the number of reads of all rows.
+func (p *Problem) Reads() int { return p.reads }
 
 // SumsBlocks implements [solvers.BlockSummer].
 func (p *Problem) SumsBlocks() {}
@@ -170,7 +164,6 @@ func (p *Problem) find(x framework.Point, second bool) (found, error) {
 		kind = blocks.Projected
 	}
 	r := p.request(kind, x)
-	r.Chosen = p.sample // part of the hash
 	hash, err := r.Hash()
 	if err != nil {
 		return found{}, err
@@ -187,7 +180,7 @@ func (p *Problem) find(x framework.Point, second bool) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	p.timed.costed = p.timed.costed || p.sample == nil
+	p.timed.costed = true
 	k := found{hash: hash, first: r.FirstOrder(sums, sample)}
 	if second {
 		k.second = r.SecondOrder(sums)
@@ -213,12 +206,12 @@ func (p *Problem) rounded() framework.Loss {
 	return p.loss
 }
 
-// OuterBlocks lists all blocks if the loss has sweeps. Norms with rows near their kink are swept only with draws:
-// without draws, Newton's method takes several times fewer reads, and sweeps stall before the minimum.
+// OuterBlocks lists all blocks if the loss has sweeps. Norms with rows near their kink are swept only where rows
+// are seen once: else Newton's method takes several times fewer reads, and sweeps stall before the minimum.
 func (p *Problem) OuterBlocks() []int {
 	shape, fits := p.ArrowheadShape()
 	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)
-	if !alternating.CanSweep(p.rounded()) || newton && p.draws == nil {
+	if !alternating.CanSweep(p.rounded()) || newton && !p.online {
 		return nil
 	}
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
@@ -231,7 +224,7 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.timed.costed = p.timed.costed || p.sample == nil
+	p.timed.costed = true
 	m := p.load(x, sums)
 	p.outer.Solve(next, m, p.Regularizer)
 	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), nil

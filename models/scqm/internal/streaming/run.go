@@ -82,9 +82,6 @@ func (p *Problem) judge(r *Run, tolerance float64, project bool) error {
 	if r.Cost, err = p.firstOrder(r.Result.Point); err != nil {
 		return err
 	}
-	if p.draws != nil {
-		p.weight = r.Cost.Weight // unknown from a sample
-	}
 	if p.placed {
 		r.Result.Cost = r.Cost.Cost + p.Penalty(nil, r.Result.Point[objective.BlockTheta])
 	}

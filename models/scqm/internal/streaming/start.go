@@ -50,16 +50,8 @@ type Starts struct {
 }
 
 // NewStarts computes mean, unit and principal components in one read (more than 400 columns: up to 14), and one
-// more where a row may be too far from the others. With draws it reads a sample.
-func (p *Problem) NewStarts(c Settings) (s *Starts, err error) {
-	err = p.onSample(func() error {
-		s, err = p.newStarts(c)
-		return err
-	})
-	return s, err
-}
-
-func (p *Problem) newStarts(c Settings) (*Starts, error) {
+// more where a row may be too far from the others.
+func (p *Problem) NewStarts(c Settings) (*Starts, error) {
 	s := &Starts{p: p, c: c}
 	k := p.shape.M
 	if c.Starts > 1 {
@@ -90,20 +82,18 @@ func (s *Starts) Begin(directions int, ridge float64, given [][]float64) {
 // Point returns start number k: one of those given, or the principal components, and then random rotations of
 // the leading ones, with the Theta of least squares. The first one sets the penalty, by the cost of the
 // principal plane, each sets the smoothing scale.
-func (s *Starts) Point(k int) (x framework.Point, err error) {
-	err = s.p.onSample(func() error {
-		if x, err = s.point(k); err != nil {
-			return err
-		}
-		return s.p.findScale(x)
-	})
-	return x, err
+func (s *Starts) Point(k int) (framework.Point, error) {
+	x, err := s.point(k)
+	if err != nil {
+		return nil, err
+	}
+	return x, s.p.findScale(x)
 }
 
 // components computes mean, axes and the unit.
 func (s *Starts) components(k int) error {
 	p, D := s.p, s.p.shape.D
-	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.read()/min(max(leastSample, sampleNumbers/D), planes.SampleRows))}
+	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/min(max(leastSample, sampleNumbers/D), planes.SampleRows))}
 	if D > rows.MaxExplicit {
 		r.Columns = -1
 	}
