@@ -72,7 +72,7 @@ func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) 
 			continue
 		}
 		floats.SubTo(k.diff, x.Row(i), f.C)
-		k.projection.Load(k.diff)
+		f.ToFrame(k.projection.Y, k.diff)
 		k.projection.Find(k.tau)
 		f.Coordinates(k.z, k.phi, k.tau)
 		f.Residual(k.diff, k.z, x.Row(i))
