@@ -17,9 +17,6 @@ const influenceColumns = 4
 // influenceSettings are the settings of [StartInfluence].
 type influenceSettings struct {
 	savedModel
-	// LeftOut lists rows to be left out by fitting anew; nil stands for all rows,
-	// without.
-	LeftOut []int `json:"left_out"`
 	// Single says that rows are of float32, for [StartBlockInfluence] and
 	// [StartResponses].
 	Single bool `json:"single"`
@@ -31,8 +28,7 @@ type influenceSettings struct {
 // settings are those of [StartSave], and parts is as there; x holds the rows, with
 // one weight per row at weights (0: all 1), that the model was fitted to. out
 // receives the numbers, one row of 4 for each row of x; [InfluenceReport] has the
-// rest. With the setting left_out, a list of rows, it fits anew without each of
-// these, and out receives a row for each. It returns 1.
+// rest. It returns 1.
 func StartInfluence(number int64, settings string, parts, x uint64, rows int64, weights, out uint64) (int64, error) {
 	return guarded("influence", func() (int64, error) {
 		w, err := newInfluenceWork(settings, parts)
@@ -43,11 +39,7 @@ func StartInfluence(number int64, settings string, parts, x uint64, rows int64, 
 		if err != nil {
 			return 0, err
 		}
-		entries := rows
-		if w.LeftOut != nil {
-			entries = int64(len(w.LeftOut))
-		}
-		if err := w.writeTo(out, entries); err != nil {
+		if err := w.writeTo(out, rows); err != nil {
 			return 0, err
 		}
 		return start(number, "influence", func(j *job) (any, error) {
@@ -55,12 +47,7 @@ func StartInfluence(number int64, settings string, parts, x uint64, rows int64, 
 			if err != nil {
 				return nil, err
 			}
-			influence := &scqm.Influence{}
-			if w.LeftOut == nil {
-				influence, err = m.Influence(j.ctx, data, w.Threads)
-			} else {
-				influence.Rows, err = m.LeaveOut(j.ctx, data, w.LeftOut, w.Threads)
-			}
+			influence, err := m.Influence(j.ctx, data, w.Threads)
 			if err != nil {
 				return nil, err
 			}

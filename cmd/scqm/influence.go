@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,9 +26,6 @@ at the fit. The list says beside it how far the row is from the model, and how
 far it would be from the model of the others; its leverage, from 0 to 0.95, is its
 part in what holds the model in place against its pull. Rows are counted from 0.
 
---refit fits anew without each of the listed rows, to check, and adds the columns
-"by refit": how far the model moves then, and how far the row is from it.
-
 With -o, the same numbers of all rows are written in the order of DATA.`
 
 // influenceFlags are the flags of scqm influence.
@@ -37,7 +33,6 @@ type influenceFlags struct {
 	plugin  options.Plugin
 	data    options.Data
 	top     int
-	refit   bool
 	threads int
 	json    bool
 	output  string
@@ -57,7 +52,6 @@ func influenceCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.VarP(cli.Name(&f.output, "FILE"), "output", "o", "write the numbers of all rows to a file, ending in .npy, .npz, .csv or .tsv; - is CSV on standard output, without the list")
 	flags.Var(cli.Count(&f.top), "top", "rows to list")
-	flags.BoolVar(&f.refit, "refit", false, "fit anew without each of the listed rows, to check")
 	flags.BoolVar(&f.json, "json", false, "print the list as one JSON object")
 	f.plugin.AddTo(cmd, "where the plugin of the model's loss is now (default: found by its name)")
 	options.AddThreadsTo(flags, &f.threads)
@@ -115,9 +109,6 @@ func (f *influenceFlags) find(cmd *cobra.Command, m *scqm.Model, src *dataset.So
 	if !errors.Is(err, scqm.ErrMemory) {
 		return r, err
 	}
-	if f.refit {
-		return nil, fmt.Errorf("%w, or leave out --refit, for which all rows must be in memory", err)
-	}
 	streamed, failure := f.findStreaming(cmd, m, src)
 	if errors.Is(failure, scqm.ErrAllRows) {
 		return nil, err // the figures say more
@@ -144,10 +135,7 @@ func (f *influenceFlags) findInMemory(cmd *cobra.Command, m *scqm.Model, src *da
 			return nil, err
 		}
 	}
-	if f.refit {
-		err = r.addRefits(ctx, m, cli.RowsOf(x), f.threads)
-	}
-	return r, err
+	return r, nil
 }
 
 func (f *influenceFlags) findStreaming(cmd *cobra.Command, m *scqm.Model, src *dataset.Source) (*influenceReport, error) {
@@ -176,7 +164,7 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 		}
 	}
 	if f.output == "-" {
-		if err := cli.Refuse(cmd, "beside -o -, which leaves standard output to the rows", "json", "top", "refit"); err != nil {
+		if err := cli.Refuse(cmd, "beside -o -, which leaves standard output to the rows", "json", "top"); err != nil {
 			return err
 		}
 	}
@@ -231,13 +219,6 @@ type influentialRow struct {
 	Residual  float64 `json:"residual"`
 	Without   float64 `json:"residual_without"`
 	Leverage  float64 `json:"leverage"`
-	// Refit is what fitting anew gives; nil where that was not asked for.
-	Refit *refitRow `json:"refit,omitempty"`
-}
-
-type refitRow struct {
-	Influence float64 `json:"influence"`
-	Without   float64 `json:"residual_without"`
 }
 
 func newInfluenceReport(m *scqm.Model, n, top int) *influenceReport {
@@ -268,37 +249,14 @@ func (r *influenceReport) end(o *scqm.Influence) {
 	r.Median = cli.UpperMedian(r.moves)
 }
 
-// addRefits fits without each of the rows listed.
-func (r *influenceReport) addRefits(ctx context.Context, m *scqm.Model, x scqm.Data, threads int) error {
-	var rows []int
-	for _, t := range r.Top {
-		rows = append(rows, t.Row)
-	}
-	refits, err := cli.Await(ctx, func() ([]scqm.RowInfluence, error) { return m.LeaveOut(ctx, x, rows, threads) })
-	if err != nil {
-		return err
-	}
-	for k, f := range refits {
-		r.Top[k].Refit = &refitRow{f.Move, f.Without}
-	}
-	return nil
-}
-
 func (r *influenceReport) print(cmd *cobra.Command, f *influenceFlags) error {
 	if f.json {
 		return cli.PrintJSON(cmd.OutOrStdout(), r)
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 	rows := [][]string{{"row", "influence", "residual", "without it", "leverage"}}
-	if f.refit {
-		rows[0] = append(rows[0], "influence by refit", "without it by refit")
-	}
 	for _, t := range r.Top {
-		row := []string{strconv.Itoa(t.Row), number(t.Influence), number(t.Residual), number(t.Without), number(t.Leverage)}
-		if t.Refit != nil {
-			row = append(row, number(t.Refit.Influence), number(t.Refit.Without))
-		}
-		rows = append(rows, row)
+		rows = append(rows, []string{strconv.Itoa(t.Row), number(t.Influence), number(t.Residual), number(t.Without), number(t.Leverage)})
 	}
 	if err := cli.PrintTable(cmd.OutOrStdout(), rows); err != nil {
 		return err

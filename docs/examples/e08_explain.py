@@ -38,8 +38,7 @@ print(f"coordinates: {np.median(model.standard_errors(X)):.2f} in the median")
 print(f"the sheet:   {influence.sheet_error:.2f}")
 
 # %%
-# The rows that drive the fit, by prediction and by fits without them:
+# The rows that drive the fit:
 
 top = influence.top(3)
 print(top, influence.influence[top].round(3))
-print(model.leave_out(X, top).influence.round(3))

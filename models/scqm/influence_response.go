@@ -27,7 +27,7 @@ type RowInfluence struct {
 	// the sheet of the other rows.
 	Residual, Without float64
 	// Leverage is h_i of [Influence], the share of the row in the curvature of
-	// the cost along its own step, 0 to 0.95; 0 where LeaveOut made the entry.
+	// the cost along its own step, 0 to 0.95.
 	Leverage float64
 }
 

@@ -408,7 +408,6 @@ func TestMissingRefusals(t *testing.T) {
 	for what, call := range map[string]func() error{
 		"influence": func() error { _, err := fit.Model.Influence(t.Context(), good, 1); return err },
 		"report":    func() error { _, err := fit.Model.ProjectAll(t.Context(), good, 1); return err },
-		"leave out": func() error { _, err := fit.Model.LeaveOut(t.Context(), good, []int{1}, 1); return err },
 	} {
 		err := call()
 		require.ErrorIs(t, err, ErrInput, what)

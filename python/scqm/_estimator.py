@@ -624,63 +624,14 @@ class SCQM(
         >>> int(model.influence(X).top(1)[0])
         17
         """
-        return self._influence(X, sample_weight, None)
-
-    def leave_out(
-        self,
-        X: npt.ArrayLike,
-        rows: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-    ) -> Influence:
-        """Fit anew without single rows, to check their influence.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, D)
-            The rows that the model was fitted to.
-        rows : array-like of int, shape (k,)
-            Numbers of the rows to leave out, one at a time.
-        sample_weight : array-like of shape (n,), optional
-            The weights of all rows, if they had some.
-
-        Returns
-        -------
-        Influence
-            What :meth:`influence` predicts, as found; arrays have an entry for
-            each of the rows listed.
-
-        Raises
-        ------
-        InputError
-            Rows that the model was not fitted to, or that there are not; a
-            ValueError.
-        """
-        numbers_ = np.asarray(rows)
-        if numbers_.ndim != 1 or (numbers_.size and numbers_.dtype.kind not in "iu"):
-            raise InputError(f"rows is {rows!r}; want a list of row numbers")
-        return self._influence(X, sample_weight, [int(i) for i in numbers_])
-
-    def _influence(
-        self,
-        X: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None,
-        left_out: list[int] | None,
-    ) -> Influence:
         check_is_fitted(self)
         rows = check_rows(self, X, in_place=True)
-        by_blocks = left_out is None and (
-            rows.dtype == np.float32 or isinstance(X, np.memmap)
-        )
+        by_blocks = rows.dtype == np.float32 or isinstance(X, np.memmap)
         if not by_blocks or not readable(rows):
             rows, by_blocks = _native.contiguous(rows), False
         weights = check_weights(sample_weight, rows)
-        found = _influence.compute(
-            self._model(), rows, weights, left_out, by_blocks=by_blocks
-        )
-        index = index_of(X)
-        if index is not None and left_out is not None:
-            index = index[left_out]
-        return replace(found, _index=index)
+        found = _influence.compute(self._model(), rows, weights, by_blocks=by_blocks)
+        return replace(found, _index=index_of(X))
 
     def score(
         self,

@@ -41,7 +41,7 @@ class Influence:
         of new rows.
     leverage : ndarray of shape (n,)
         Part of the row in what holds the sheet in place against its own pull,
-        from 0 to 0.95; 0 where rows were left out by fitting anew.
+        from 0 to 0.95.
     remaining : float
         Distance, measured likewise, by which one more Newton step of the fit
         itself would move the sheet.
@@ -180,20 +180,16 @@ def compute(
     model: Model,
     rows: npt.NDArray[Any],
     weights: Array | None,
-    left_out: list[int] | None,
     *,
     by_blocks: bool = False,
 ) -> Influence:
-    """Return the influence of all rows, or that found by fits without some.
+    """Return the influence of all rows.
 
     By blocks, rows are read where they are, twice, and may be of float32.
     """
-    out = np.empty((len(rows) if left_out is None else len(left_out), 4))
+    out = np.empty((len(rows), 4))
     parts, keep = model.parts(with_tau=True)
-    settings = model.settings_of_fit() | {
-        "left_out": left_out,
-        "single": rows.dtype == np.float32,
-    }
+    settings = model.settings_of_fit() | {"single": rows.dtype == np.float32}
     start = _core.bindings_StartInfluence
     if by_blocks:
         start = _core.bindings_StartBlockInfluence

@@ -39,15 +39,11 @@ def test_influence_agrees_with_fits_without_rows() -> None:
     assert found.notes == []
     assert found.rounding == 0
     assert found.remaining < found.influence.min() / 10
-    found_anew = model.leave_out(X, np.arange(100))
-    moves = found_anew.influence
-    other = SCQM(1, loss="squared_l2", tol=1e-8).fit(np.delete(X, 7, axis=0))
-    gap = ((other.project(X) - model.project(X)) ** 2).sum(axis=1).mean()
-    assert moves[7] == pytest.approx(np.sqrt(gap), rel=1e-4)
-    np.testing.assert_allclose(found_anew.residual, found.residual, rtol=1e-9)
-    assert found_anew.residual_without.mean() == pytest.approx(
-        found.residual_without.mean(), rel=0.02
-    )
+    moves = np.empty(100)
+    for i in range(100):
+        other = SCQM(1, loss="squared_l2", tol=1e-8).fit(np.delete(X, i, axis=0))
+        gap = ((other.project(X) - model.project(X)) ** 2).sum(axis=1).mean()
+        moves[i] = np.sqrt(gap)
     assert (found.leverage >= 0).all()
     assert found.leverage.max() < 0.95
     a, b = (np.argsort(np.argsort(v)) for v in (moves, found.influence))
@@ -101,10 +97,6 @@ def test_influence_of_own_losses_weights_and_files(tmp_path: Path) -> None:
         library.influence(X)
     with pytest.raises(InputError, match="same rows with the same weights"):
         library.influence(X[:50], sample_weight=weights[:50])
-    with pytest.raises(InputError, match="row 100"):
-        library.leave_out(X, [100], sample_weight=weights)
-    with pytest.raises(InputError, match="row numbers"):
-        library.leave_out(X, [0.5], sample_weight=weights)
 
 
 def test_influence_says_what_was_rounded() -> None:
