@@ -219,7 +219,7 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 	if d < 1 || d > x.D {
 		return nil, fmt.Errorf("scqm: latent dimension %d does not fit rows of length %d; want 1 to %d: %w", d, x.D, x.D, ErrInput)
 	}
-	held, err := reserveComponents(x, d)
+	held, err := reserve("principal components", x, newFootprint(x, nil, d, 0, 0).components()+float64(x.N+2*x.D))
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	if x.Missing {
 		numbers += f.n * f.D // the rows completed
 	}
-	return f.reserve("fit", x, numbers)
+	return reserve("fit", x, numbers)
 }
 
 // reserveSolver reserves the memory of the solver beyond that of reserveFit.
@@ -273,5 +273,5 @@ func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Re
 	if c.Options.Checkpoint != nil {
 		numbers += 3 * numbers // the state encoded, in a buffer that grows
 	}
-	return f.reserve("fit with the solver "+solver.Name(), x, numbers)
+	return reserve("fit with the solver "+solver.Name(), x, numbers)
 }

@@ -209,5 +209,5 @@ func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, erro
 	if D < f.D { // the basis of the span, and the rows in it
 		numbers += f.n*f.D + f.n*f.n
 	}
-	return f.reserve("influence", x, numbers+(f.threads+2)*perThread)
+	return reserve("influence", x, numbers+(f.threads+2)*perThread)
 }

@@ -202,7 +202,7 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if c.Solver == nil {
 		c.Solver = solvers.Streaming{}
 	}
-	held, err := reserveStreamed(x, c.Latent)
+	held, err := reserve("fit", x, float64(x.N)*float64(c.Latent)) // for the coordinates, all that passes over blocks leave
 	if err != nil {
 		return nil, err
 	}

@@ -65,17 +65,9 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	return f
 }
 
-// rowsOf names the rows in error messages.
-func rowsOf(act string, x Data) string {
-	return fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D)
-}
-
-// fewer is the advice in errors of memory.
-const fewer = "take fewer rows or columns"
-
 // reserve reserves memory of so many numbers for a computation on rows.
-func (f *footprint) reserve(act string, x Data, numbers float64) (*memory.Reservation, error) {
-	r, err := memory.Reserve(rowsOf(act, x), wordBytes*numbers, fewer)
+func reserve(act string, x Data, numbers float64) (*memory.Reservation, error) {
+	r, err := memory.Reserve(fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D), wordBytes*numbers, "take fewer rows or columns")
 	if err != nil {
 		return nil, fmt.Errorf("scqm: %w", err)
 	}
@@ -211,33 +203,20 @@ func (f *footprint) hasArrowhead() bool {
 	return f.outer() <= arrowhead.MaxOuter && f.outer()*f.d*f.n <= arrowhead.MaxEntries
 }
 
-// newton counts the second derivatives, their Schur complement, and the sums of every shard; without second
-// derivatives it is descent.
+// newton counts a Newton state; without second derivatives it is descent.
 func (f *footprint) newton() float64 {
 	if !f.hasArrowhead() {
 		return f.descent()
 	}
-	return 4*f.point + f.n*(3*f.d+3) + f.arrowhead() + f.schur() + f.secondDerivatives()
+	return 4*f.point + f.secondOrder()
 }
 
-// schur counts a Schur complement with its reflections and the rotations of its
-// eigenvalues, of which there are about outer^2, three numbers each, in a slice that grows.
-func (f *footprint) schur() float64 {
-	outer := f.outer()
-	return 9*outer*outer + 40*outer + outer*f.n*f.d + f.n*(f.d*f.d+2*f.d)
-}
-
-// arrowhead counts the derivatives themselves.
-func (f *footprint) arrowhead() float64 {
-	outer := f.outer()
-	return outer*outer + outer*f.n*f.d + f.n*f.d*f.d + f.n*f.d
-}
-
-// secondDerivatives counts what a problem holds once derivatives of second order were
-// assembled, or taken for inner steps: the rows in the frame, the sums of every shard, and
-// the buffers of goroutines.
-func (f *footprint) secondDerivatives() float64 {
+// secondOrder counts second derivatives, their Schur complement with its reflections and the rotations of its
+// eigenvalues (about outer^2, three numbers each, in a slice that grows), and what a problem holds once they were
+// assembled: the rows in the frame, the sums of every shard, and the buffers of goroutines.
+func (f *footprint) secondOrder() float64 {
 	outer, features := f.outer(), 1+f.m+f.q
+	system := 10*outer*outer + 40*outer + 2*outer*f.n*f.d + f.n*(2*f.d*f.d+6*f.d+3)
 	sums := f.shards * (f.D*features + features*features + outer*outer)
 	if f.separable {
 		sums += f.shards * f.D * features * (features + 1) / 2
@@ -247,24 +226,20 @@ func (f *footprint) secondDerivatives() float64 {
 		perBatch += f.D * f.D
 	}
 	workers := f.threads * (arrowhead.BatchRows*perBatch + 4*f.D*f.D + features*f.d + 2*outer)
-	return sums + workers + f.residuals() + 8*f.D*f.D + f.projections()
+	return system + sums + workers + f.residuals() + 8*f.D*f.D + f.projections()
 }
 
 // finish counts the polish after a continuation: a Newton state with a point and a Schur complement, and four
 // arrays of dual variables.
 func (f *footprint) finish(s solvers.Continuation) float64 {
 	shape := latent.ArrowheadShape{Outer: int(f.outer()), Rows: int(f.n), Dim: int(f.d)}
-	if !f.hasArrowhead() {
+	if !f.hasArrowhead() || !f.kinked || !s.Finishes(shape) {
 		return 0
 	}
-	if !f.kinked || !s.Finishes(shape) {
-		return 0
-	}
-	return f.newton() + f.schur() + 4*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
+	return 2*f.secondOrder() + 8*f.point + 4*f.residuals() + 2*f.shards*f.D*(1+f.m+f.q)
 }
 
-// probe counts the search for lower points along directions of negative curvature, beside the solver: second
-// derivatives, those parts of the problem, eigenvectors, and points.
+// probe counts the search for lower points along directions of negative curvature, beside the solver.
 func (f *footprint) probe() float64 {
 	outer := f.outer()
 	if outer > latent.MaxProbedOuter {
@@ -274,7 +249,7 @@ func (f *footprint) probe() float64 {
 	if !shape.Probeable() {
 		return 0
 	}
-	return f.arrowhead() + f.secondDerivatives() + 4*outer*outer + 4*f.point + 2*f.n*f.d
+	return f.secondOrder() + 4*f.point
 }
 
 // lbfgs counts the pairs, nine points of the state and its line search, and the
@@ -305,50 +280,15 @@ func (f *footprint) preconditioner() float64 {
 	return preconditioner + f.projections()
 }
 
-// reserveMerge reserves a copy of the distinct rows and their order.
-func reserveMerge(x Data) (*memory.Reservation, error) {
-	f := newFootprint(x, nil, 1, 0, 1)
-	return f.reserve("merging equal rows", x, f.n*f.D+12*f.n)
-}
-
-// reserveHashes reserves a number for every row.
-func reserveHashes(x Data) (*memory.Reservation, error) {
-	f := newFootprint(x, nil, 1, 0, 1)
-	return f.reserve("fit", x, f.n)
-}
-
-// reserveStreamed reserves the coordinates of the rows, all that passes over blocks leave.
-func reserveStreamed(x Data, d int) (*memory.Reservation, error) {
-	f := newFootprint(x, nil, d, 0, 1)
-	return f.reserve("fit", x, f.n*f.d)
+// reserveRows reserves the problem of rows in other coordinates: its own numbers, the rows, the residuals and a
+// frame, and the numbers of the coordinates.
+func (f *footprint) reserveRows(x Data, coordinates float64) (*memory.Reservation, error) {
+	return reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.m+coordinates)
 }
 
 // reserveUnits reserves a copy of the rows.
 func reserveUnits(x Data) (*memory.Reservation, error) {
-	f := newFootprint(x, nil, 1, 0, 1)
-	return f.reserve("rows in another unit", x, f.n*f.D)
-}
-
-// reserveSpan reserves the rows in coordinates of their span, an orthonormal basis of it, and a problem there.
-func reserveSpan(x Data, f *footprint) (*memory.Reservation, error) {
-	return f.reserve("fit", x, f.n*f.D+f.n*f.n+40*f.D+2*f.D*f.m)
-}
-
-// reserveRotation reserves the problem in rotated rows: its own numbers, the rows and the residuals, the
-// reflections, and the matrix where a solver asks for it.
-func reserveRotation(x Data, f *footprint) (*memory.Reservation, error) {
-	return f.reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.D+170*f.D+2*f.D*f.m)
-}
-
-// reserveColumns reserves the problem without some columns: its own numbers, the rows and the residuals.
-func reserveColumns(x Data, f *footprint) (*memory.Reservation, error) {
-	return f.reserve("fit", x, f.problem()+2*f.n*f.D+f.D+2*f.D*f.m)
-}
-
-// reserveComponents reserves the memory of [ResidualNorms].
-func reserveComponents(x Data, d int) (*memory.Reservation, error) {
-	f := newFootprint(x, nil, d, 0, 0)
-	return f.reserve("principal components", x, f.components()+f.n+2*f.D)
+	return reserve("rows in another unit", x, float64(x.N)*float64(x.D))
 }
 
 // rotatedComponents is the number of leading principal components that

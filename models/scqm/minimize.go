@@ -74,14 +74,14 @@ func (p *Problem) inOtherCoordinates(x framework.Point, solver framework.Solver)
 	foot := newFootprint(*p.Data(), p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads())
 	switch {
 	case p.compressible(solver):
-		held, err := reserveSpan(*p.Data(), foot)
+		held, err := foot.reserveRows(*p.Data(), foot.n*foot.n+40*foot.D) // an orthonormal basis of it
 		if err != nil {
 			return nil, nil, nil, held, err
 		}
 		small, at, f, err := p.restrict(x)
 		return small, at, f, held, err
 	case p.dropsColumns():
-		held, err := reserveColumns(*p.Data(), foot)
+		held, err := foot.reserveRows(*p.Data(), foot.D)
 		if err != nil {
 			return nil, nil, nil, held, err
 		}

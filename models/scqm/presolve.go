@@ -43,7 +43,7 @@ func (mergeRows) apply(r *request) (undo, error) {
 	if r.model != nil {
 		return nil, nil
 	}
-	hashes, err := reserveHashes(r.data)
+	hashes, err := reserve("merging equal rows", r.data, float64(r.data.N)) // of a hash each
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (mergeRows) apply(r *request) (undo, error) {
 	if !needed {
 		return nil, nil
 	}
-	if err := r.reserve(reserveMerge(r.data)); err != nil {
+	if err := r.reserve(reserve("merging equal rows", r.data, float64(r.data.N)*float64(r.data.D+12))); err != nil {
 		return nil, err
 	}
 	m := rows.Merge(r.data)

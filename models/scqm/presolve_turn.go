@@ -26,7 +26,7 @@ func (turnRows) apply(r *request) (undo, error) {
 		return nil, nil
 	}
 	foot := newFootprint(r.data, r.loss, r.config.Latent, r.columns.fitted, r.config.Threads)
-	if err := r.reserve(reserveRotation(r.data, foot)); err != nil {
+	if err := r.reserve(foot.reserveRows(r.data, 2*foot.D*foot.D+170*foot.D)); err != nil {
 		return nil, err
 	}
 	back, matrix, data := rows.NewRotation(r.data, form.Matrix())
