@@ -46,7 +46,6 @@ from ._suggest import suggest
 from ._sums import readable
 from ._validation import (
     check_bool,
-    check_integer,
     check_latent,
     check_real,
     check_seed,
