@@ -15,26 +15,12 @@ type meanSettings struct {
 	Threads int        `json:"threads"`
 }
 
-// meanInput is what jobs on means are given: the rows, their mean, and moves of
-// the shape of the rows.
+// meanInput is what a job on a mean is given: the rows, and where their mean and
+// its moves go.
 type meanInput struct {
 	meanSettings
 	data          scqm.Data
 	center, moves []float64
-}
-
-func readMean(settings string, x uint64, rows, columns int64, weights, c uint64, what string, moves uint64) (m meanInput, err error) {
-	if err = decode(settings, &m.meanSettings); err != nil {
-		return m, err
-	}
-	if m.data, err = readData(x, rows, columns, weights); err != nil {
-		return m, err
-	}
-	if m.center, err = view("c", c, m.data.D); err != nil {
-		return m, err
-	}
-	m.moves, err = view(what, moves, len(m.data.X))
-	return m, err
 }
 
 // meanResult is the result of a job that computed a mean.
@@ -51,8 +37,18 @@ type meanResult struct {
 // [MeanReport] says the rest. It returns 1.
 func StartMean(number int64, settings string, x uint64, rows, columns int64, weights, precision, c, influence uint64) (int64, error) {
 	return guarded("mean", func() (int64, error) {
-		s, err := readMean(settings, x, rows, columns, weights, c, "influence", influence)
-		if err != nil {
+		var s meanInput
+		if err := decode(settings, &s.meanSettings); err != nil {
+			return 0, err
+		}
+		var err error
+		if s.data, err = readData(x, rows, columns, weights); err != nil {
+			return 0, err
+		}
+		if s.center, err = view("c", c, s.data.D); err != nil {
+			return 0, err
+		}
+		if s.moves, err = view("influence", influence, len(s.data.X)); err != nil {
 			return 0, err
 		}
 		return start(number, "mean", func(j *job) (any, error) {
@@ -120,34 +116,5 @@ func MeanReport(number int64) (string, error) {
 			Rounding   float64            `json:"rounding"`
 			Note       string             `json:"note"`
 		}{m.Objective, m.Run.Status.String(), m.Run.Message, m.Run.Iterations, params, m.rounding, m.note})
-	})
-}
-
-// StartMeanResponse begins to compute how a mean c of the rows x, as found by
-// [StartMean] with the same arguments, moves when the rows move by dx. The
-// destination out receives the move. It returns 1.
-func StartMeanResponse(number int64, settings string, x uint64, rows, columns int64, weights, precision, c, dx, out uint64) (int64, error) {
-	return guarded("mean response", func() (int64, error) {
-		s, err := readMean(settings, x, rows, columns, weights, c, "dx", dx)
-		if err != nil {
-			return 0, err
-		}
-		to, err := view("out", out, s.data.D)
-		if err != nil {
-			return 0, err
-		}
-		return start(number, "mean response", func(j *job) (any, error) {
-			loss, err := s.loss(j, precision)
-			if err != nil {
-				return nil, err
-			}
-			answer, err := (&mean.Mean{C: s.center, Loss: loss}).Sensitivity(j.ctx, s.data, s.Threads)
-			if err != nil {
-				return nil, err
-			}
-			response, err := answer.Response(s.moves)
-			copy(to, response)
-			return nil, err
-		})
 	})
 }

@@ -29,6 +29,58 @@ func sphereSettings(solver string) minimizeSettings {
 	}
 }
 
+// diagonal is the cost sum_k a_k x_k + d_k x_k^2 / 2 of the entries of a point,
+// block after block, whose sum begins at the first.
+type diagonal struct {
+	blocks                     framework.Product
+	a, d                       []float64
+	x, out                     []float64
+	costs, gradients, products int64
+}
+
+// Blocks implements [framework.Problem].
+func (p *diagonal) Blocks() []framework.Block { return p.blocks }
+
+// Evaluate implements [framework.Problem].
+func (p *diagonal) Evaluate(grad, x framework.Point) (float64, error) {
+	pack(p.x, x)
+	p.costs++
+	var sum float64
+	for k, v := range p.x {
+		// Conversions keep products and sums from being fused.
+		sum += float64(p.a[k]*v) + float64(float64(p.d[k]*float64(v*v))/2)
+	}
+	if asked(grad) {
+		return sum, p.Resume(grad)
+	}
+	return sum, nil
+}
+
+// Resume implements [framework.Problem].
+func (p *diagonal) Resume(grad framework.Point) error {
+	p.gradients++
+	for k, v := range p.x {
+		p.out[k] = p.a[k] + float64(p.d[k]*v)
+	}
+	for k, from := range split(p.blocks, p.out) {
+		if grad[k] != nil {
+			copy(grad[k], from)
+		}
+	}
+	return nil
+}
+
+// HessianProduct implements [framework.TwiceDifferentiable].
+func (p *diagonal) HessianProduct(dst, _, v framework.Point) error {
+	p.products++
+	pack(p.out, v)
+	for k, v := range p.out {
+		p.out[k] = p.d[k] * v
+	}
+	unpack(dst, p.out)
+	return nil
+}
+
 // through returns the diagonal problem twice: itself, and behind functions that
 // read and write arrays as those in Python do. fail has call number failAt of any
 // function fail.

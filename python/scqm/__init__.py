@@ -19,10 +19,10 @@ and :mod:`scqm.plot` pictures.
 
 import importlib
 import logging as _logging
+import sys as _sys
 import warnings as _warnings
 
 from ._descriptors import check_descriptors as _check_descriptors
-from ._names import unknown as _unknown
 from ._version import __version__
 
 # Messages go to the logger "scqm", and nowhere unless the program says where.
@@ -143,7 +143,8 @@ def __getattr__(name: str) -> object:
     if home is None:
         if name == "_core":  # asked for before it is loaded
             _check_descriptors()
-        raise _unknown(__name__, name)
+        text = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=_sys.modules[__name__])
     if moved:
         _warnings.warn(
             f"scqm.{name} is scqm.{home}.{name} now; 0.3.0 has it only there",

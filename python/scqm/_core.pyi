@@ -49,10 +49,6 @@ def bindings_Minimize(settings: Settings, addresses: Place) -> str: ...
 def bindings_MinimizeConstrained(
     settings: Settings, addresses: Place, constraints: Place
 ) -> str: ...
-def bindings_MinimizeDiagonal(
-    settings: Settings, a: Place, d: Place, iterate: Place
-) -> str: ...
-def bindings_NoiseReport(number: int) -> str: ...
 def bindings_OnlineState(number: int, to: Place) -> int: ...
 def bindings_PartitionReport(number: int) -> str: ...
 def bindings_Platform() -> str: ...
@@ -78,9 +74,6 @@ def bindings_StartBlockInfluence(
     rows: int,
     weights: Place,
     out: Place,
-) -> int: ...
-def bindings_StartChoice(
-    number: int, residuals: Place, rows: int, columns: int, d: int, parts: Place
 ) -> int: ...
 def bindings_StartCost(number: int, x: Place, grad: Place) -> int: ...
 def bindings_StartDenoise(
@@ -175,18 +168,6 @@ def bindings_StartMean(
     c: Place,
     influence: Place,
 ) -> int: ...
-def bindings_StartMeanResponse(
-    number: int,
-    settings: Settings,
-    x: Place,
-    rows: int,
-    columns: int,
-    weights: Place,
-    precision: Place,
-    c: Place,
-    dx: Place,
-    out: Place,
-) -> int: ...
 def bindings_StartMerge(
     number: int, request: Place, length: int, parts: Place, lengths: Place, count: int
 ) -> int: ...
@@ -210,9 +191,6 @@ def bindings_StartPartition(
     columns: int,
     total: int,
     precision: Place,
-) -> int: ...
-def bindings_StartPower(
-    number: int, residuals: Place, count: int, parts: Place
 ) -> int: ...
 def bindings_StartReport(
     number: int, settings: Settings, parts: Place, x: Place, rows: int

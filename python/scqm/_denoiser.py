@@ -530,31 +530,6 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             _, self._geometry = self.describe(self._fitted.X)
         return self._geometry
 
-    @property
-    def normals_(self) -> Array | None:
-        """Unit normals at the rows fitted."""
-        return self.geometry_.normals
-
-    @property
-    def curvature_(self) -> Array:
-        """Mean curvature at the rows fitted."""
-        return self.geometry_.curvature
-
-    @property
-    def principal_curvatures_(self) -> Array | None:
-        """Principal curvatures at the rows fitted."""
-        return self.geometry_.principal_curvatures
-
-    @property
-    def error_(self) -> Array:
-        """Standard error of the surface at the rows fitted."""
-        return self.geometry_.error
-
-    @property
-    def outlier_score_(self) -> Array:
-        """Distance of the rows fitted from the surface in units of the noise."""
-        return self.geometry_.outlier_score
-
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = {**super().__getstate__()}
         # What is in the library stays there.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ._display import SHOWN, table, to_frame
+from ._display import to_frame
 from ._library import _core
 from ._model import Model
 from ._native import Array, call
@@ -108,11 +108,6 @@ class Influence:
             f"{first}, the median {np.median(all_):.4g})"
         )
 
-    def _repr_html_(self) -> str:
-        top = self.top(SHOWN)
-        columns = {"row": top} | {k: v[top] for k, v in self._columns().items()}
-        return table(f"{self!r}", columns, self.notes)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProjectionReport:
@@ -169,11 +164,6 @@ class ProjectionReport:
             f"second place; residuals: median {np.median(far):.4g}, largest "
             f"{far.max():.4g} of row {int(far.argmax())})"
         )
-
-    def _repr_html_(self) -> str:
-        top = np.argsort(-self.residual, kind="stable")[:SHOWN]
-        columns = {"row": top} | {k: v[top] for k, v in self._columns().items()}
-        return table(f"{self!r}", columns)
 
 
 def compute(

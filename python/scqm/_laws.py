@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ._display import table, to_frame
+from ._display import to_frame
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -66,9 +66,6 @@ class CheckReport:
     def _columns(self) -> dict[str, list[Any]]:
         names = "law", "ok", "detail"
         return {name: [getattr(v, name) for v in self.verdicts] for name in names}
-
-    def _repr_html_(self) -> str:
-        return table(f"{self!r}", self._columns())
 
     def __repr__(self) -> str:
         held = f"all {len(self.verdicts)} laws hold"

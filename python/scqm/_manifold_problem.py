@@ -1,4 +1,4 @@
-"""Problems on manifolds as objects, to be handed around and to and from pymanopt."""
+"""Problems on manifolds as objects, to be handed around."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ._minimize import (
     Point,
     minimize,
 )
-from ._pymanopt import export_problem, import_problem
 
 
 @dataclass(frozen=True)
@@ -75,42 +74,3 @@ class ManifoldProblem:
             hessian=self.hessian,
             random_state=random_state,
         )
-
-    def to_pymanopt(self) -> Any:
-        """Return the problem as a ``pymanopt.Problem``.
-
-        A product of blocks becomes pymanopt's product, whose points are lists in the
-        order of the blocks.
-
-        Raises
-        ------
-        InputError
-            Pymanopt is not installed, has no such manifold, or represents its
-            points in another way.
-        """
-        return export_problem((self.cost, self.manifold, self.gradient, self.hessian))
-
-    @staticmethod
-    def from_pymanopt(problem: Any) -> ManifoldProblem:
-        """Return a ``pymanopt.Problem`` as a problem of this library.
-
-        The factors of a product become blocks of the names ``x0``, ``x1`` and so on.
-        The Hessian is taken along where the problem has one or can derive it.
-
-        Parameters
-        ----------
-        problem : pymanopt.Problem
-            A problem with a Euclidean gradient, or whose library derives it.
-
-        Returns
-        -------
-        ManifoldProblem
-            The same problem.
-
-        Raises
-        ------
-        InputError
-            This library has no such manifold, or the problem only a Riemannian
-            gradient.
-        """
-        return ManifoldProblem(*import_problem(problem))

@@ -1,26 +1,24 @@
 """The mean of rows under a loss.
 
-The mean is computed in the library, with the influence of every row on it. The
-:class:`FrechetMean` keeps the rows, to say later how it answers to moves of them.
+The mean is computed in the library, with the influence of every row on it.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _native, losses
-from ._display import table, to_frame
+from . import losses
+from ._display import to_frame
 from ._library import _core
-from ._native import Array, Job, address, call
-from ._rows import check_complete, check_rows
+from ._native import Array, Job, call
+from ._rows import check_complete
 from ._validation import check_threads
-from .exceptions import InputError
 from .losses._answer import answer
 from .losses._resolve import as_fitted, resolve
 
@@ -46,12 +44,14 @@ class FrechetMean:
     status : str
         Why the computation ended: "converged" is verified.
     rounding : float
-        Length over which the kinks of the loss were rounded for influence and
-        response, 0 where they were not.
+        Length over which the kinks of the loss were rounded for the influence, 0 where
+        they were not.
     loss : Loss
         The loss, with the parameters used.
     notes : list of str
         What was done differently from what could be expected, and why.
+    n_samples : int
+        Number of rows that the mean is of.
     """
 
     mean: Array
@@ -61,10 +61,7 @@ class FrechetMean:
     rounding: float
     loss: losses.Loss
     notes: list[str]
-    _rows: Array = field(repr=False)
-    _kept: npt.NDArray[np.bool_] = field(repr=False)
-    _weights: Array | None = field(repr=False)
-    _n_threads: int = field(repr=False)
+    n_samples: int
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas: the mean, and the influence of every row."""
@@ -79,66 +76,9 @@ class FrechetMean:
     def __repr__(self) -> str:
         mean = np.array2string(self.mean, precision=4, threshold=6, separator=", ")
         return (
-            f"FrechetMean({mean} of {len(self._rows)} rows by loss {self.loss.name}, "
+            f"FrechetMean({mean} of {self.n_samples} rows by loss {self.loss.name}, "
             f"objective {self.objective:.6g}, {self.status})"
         )
-
-    def _repr_html_(self) -> str:
-        columns: dict[str, Any] = {"column": range(len(self.mean)), "mean": self.mean}
-        if self.influence is not None and len(self.influence):
-            columns["largest influence"] = np.abs(self.influence).max(axis=0)
-            columns["of row"] = np.abs(self.influence).argmax(axis=0)
-        return table(f"{self!r}", columns, self.notes)
-
-    def response(self, dX: npt.ArrayLike) -> Array:
-        """Return how the mean moves when the rows move.
-
-        Parameters
-        ----------
-        dX : array-like of shape (n, D)
-            Moves of the rows.
-
-        Returns
-        -------
-        ndarray of shape (D,)
-            The move of the mean to first order: H^-1 sum_i w_i H_i dx_i, with H_i
-            the second derivatives of the loss at c - x_i and H their weighted
-            sum.
-
-        Raises
-        ------
-        InputError
-            Moves that do not fit the rows, or a loss without second derivatives
-            at the mean; a ValueError.
-        """
-        moves = check_rows(None, dX, name="dX")
-        if moves.shape != (shape := (len(self._kept), len(self.mean))):
-            raise InputError(f"dX has shape {moves.shape}, the rows {shape}")
-        moves = _native.contiguous(moves[self._kept])
-        center, out = _native.contiguous(self.mean), np.empty(len(self.mean))
-        matrix = self.loss._matrix()
-        with Job(
-            self._rows,
-            self._weights,
-            matrix,
-            center,
-            moves,
-            out,
-            answer=partial(answer, self.loss),
-        ) as job:
-            job.start(
-                _core.bindings_StartMeanResponse,
-                json.dumps(_settings(self.loss, self._n_threads)),
-                address(self._rows),
-                len(self._rows),
-                self._rows.shape[1],
-                address(self._weights),
-                address(matrix),
-                address(center),
-                address(moves),
-                address(out),
-            ).wait()
-        return out
 
 
 def frechet_mean(
@@ -152,7 +92,7 @@ def frechet_mean(
     sample_weight: npt.ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> FrechetMean:
-    """Compute the mean of rows under a loss, and how it answers to the rows.
+    """Compute the mean of rows under a loss, and the influence of every row on it.
 
     With "squared_l2" it is the ordinary mean, with "l1" the median of every
     column, with "l2" the geometric median.
@@ -183,7 +123,7 @@ def frechet_mean(
     Returns
     -------
     FrechetMean
-        Mean, influence of every row, and the response to moves of rows.
+        The mean, and the influence of every row.
 
     Raises
     ------
@@ -192,9 +132,9 @@ def frechet_mean(
 
     Notes
     -----
-    Influence and response follow from the first-order condition by implicit
-    differentiation. Losses such as "l1", whose second derivatives vanish but at
-    kinks, are rounded for that over n**(-1/5) times the typical residual.
+    The influence follows from the first-order condition by implicit differentiation.
+    Losses such as "l1", whose second derivatives vanish but at kinks, are rounded for
+    that over n**(-1/5) times the typical residual.
 
     Examples
     --------
@@ -208,28 +148,20 @@ def frechet_mean(
     """
     rows, weights, kept, notes = check_complete(X, missing, sample_weight)
     resolved = resolve(loss, p, delta, precision)
-    threads = check_threads(n_threads)
-    matrix = resolved._matrix()
     center = np.empty(rows.shape[1])
     influence: Array = np.empty(rows.shape)
-    with Job(
-        rows,
-        weights,
-        matrix,
-        center,
-        influence,
-        answer=partial(answer, resolved),
-    ) as job:
+    settings = {"loss": resolved._choice(), "threads": check_threads(n_threads)}
+    with Job(answer=partial(answer, resolved)) as job:
         job.start(
             _core.bindings_StartMean,
-            json.dumps(_settings(resolved, threads)),
-            address(rows),
+            settings,
+            rows,
             len(rows),
             rows.shape[1],
-            address(weights),
-            address(matrix),
-            address(center),
-            address(influence),
+            weights,
+            resolved._matrix(),
+            center,
+            influence,
         ).wait()
         report = json.loads(call(_core.bindings_MeanReport, job.number))
     resolved = as_fitted(resolved, report["params"])
@@ -245,12 +177,5 @@ def frechet_mean(
         rounding=report["rounding"],
         loss=resolved,
         notes=notes + ([report["note"]] if report["note"] else []),
-        _rows=rows,
-        _kept=kept,
-        _weights=weights,
-        _n_threads=threads,
+        n_samples=len(rows),
     )
-
-
-def _settings(loss: losses.Loss, threads: int) -> dict[str, Any]:
-    return {"loss": loss._choice(), "threads": threads}

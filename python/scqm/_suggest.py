@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import losses
-from ._display import table, to_frame
+from ._display import to_frame
 from ._library import _core
-from ._native import Job, address, call
+from ._native import Job, call
 from ._progress import PartProgress
 from ._rows import check_complete
 from ._validation import (
@@ -110,13 +110,6 @@ class Suggestion:
         """Return the table as a data frame of pandas."""
         names = dict.fromkeys(name for row in self.table for name in row)
         return to_frame({name: [row.get(name) for row in self.table] for name in names})
-
-    def _repr_html_(self) -> str:
-        columns = {
-            shown: [row[name] for row in self.table] for name, shown in COLUMNS.items()
-        }
-        columns["warning"] = [row["warning"] for row in self.table]
-        return table("models compared", columns, [self.reason], marked=self.best)
 
     def __repr__(self) -> str:
         return f"Suggestion({self.reason})"
@@ -231,24 +224,18 @@ def suggest(
         "seed": check_seed(random_state),
         "threads": check_threads(n_threads),
     }
-    matrix = resolved._matrix()
     with (
-        Job(
-            rows,
-            weights,
-            matrix,
-            answer=partial(answer, resolved),
-        ) as job,
+        Job(answer=partial(answer, resolved)) as job,
         PartProgress("suggest", check_bool("verbose", verbose), "scqm") as progress,
     ):
         job.start(
             _core.bindings_StartSuggest,
-            json.dumps(settings),
-            address(rows),
+            settings,
+            rows,
             len(rows),
             rows.shape[1],
-            address(weights),
-            address(matrix),
+            weights,
+            resolved._matrix(),
         ).wait(progress=progress)
         report = json.loads(call(_core.bindings_SuggestReport, job.number))
     table = [{"warning": "", **trial} for trial in report["trials"]]

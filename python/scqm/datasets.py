@@ -7,33 +7,25 @@ same ``random_state`` gives the same rows.
 from __future__ import annotations
 
 from importlib import resources
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state as check_state
 
-from ._las import LasScan, read_las
-from ._names import lookup
 from ._native import Array
 from ._validation import check_real, check_seed
 from .exceptions import InputError
 
 __all__ = [
     "Digits",
-    "LasScan",
     "generalized_gaussian_noise",
     "load_digits_sample",
     "make_arc",
     "make_sphere",
-    "make_swiss_roll",
     "make_torus",
     "radial_laplace_noise",
-    "read_las",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = lookup(__name__)
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -237,44 +229,6 @@ def make_torus(
     clean = np.column_stack(
         [distance * np.cos(around), distance * np.sin(around), tube * np.sin(inside)]
     )
-    return _with_noise(clean, noise, p, rng)
-
-
-def make_swiss_roll(
-    n_samples: int = 500,
-    *,
-    turns: float = 1.5,
-    noise: float = 0.05,
-    p: float = 2.0,
-    random_state: RandomState = None,
-) -> tuple[Array, Array]:
-    """Make a noisy rolled-up sheet in space.
-
-    Parameters
-    ----------
-    n_samples : int, default=500
-        Number of rows.
-    turns : float, default=1.5
-        Number of turns of the roll.
-    noise : float, default=0.05
-        Scale of the noise.
-    p : float, default=2.0
-        Power of the noise; see :func:`generalized_gaussian_noise`.
-    random_state : int, RandomState, Generator or None, default=None
-        Source of randomness.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 3)
-        Rows with noise.
-    clean : ndarray of shape (n_samples, 3)
-        The same rows without.
-    """
-    check_real("turns", turns, 0, True)
-    rng = _random(random_state)
-    t = 1.5 * np.pi + 2 * np.pi * turns * rng.uniform(size=n_samples)
-    width = 10 * rng.uniform(size=n_samples)
-    clean = np.column_stack([t * np.cos(t), width, t * np.sin(t)])
     return _with_noise(clean, noise, p, rng)
 
 

@@ -45,14 +45,13 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ._laws import CheckReport, read
 from ._library import _core
-from ._names import lookup
 from ._native import Array, address, call, contiguous, use_python
 from ._own_manifold import Operations
 from ._validation import check_integer, number
@@ -81,9 +80,6 @@ __all__ = [
     "Unitary",
     "check",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = lookup(__name__)
 
 #: The factors U (m, r), S (r, r) and V (n, r) of a matrix of fixed rank.
 Factors: TypeAlias = tuple[Array, Array, Array]
@@ -315,16 +311,6 @@ class Manifold(ABC, Generic[X]):
         """
         return self.retraction(x, np.zeros(self.shape))
 
-    def to_pymanopt(self) -> Any:
-        """Return the same manifold of pymanopt, which must be installed.
-
-        Raises
-        ------
-        InputError
-            Pymanopt has no such manifold, or represents its points in another way.
-        """
-        raise InputError(f"{self!r} is no manifold of pymanopt")
-
 
 class _BuiltIn(Manifold[X]):
     """A manifold of the library.
@@ -338,9 +324,6 @@ class _BuiltIn(Manifold[X]):
     """
 
     _kind: ClassVar[str]
-    # What pymanopt calls it, and whether there are copies there, as the parameter k.
-    _in_pymanopt: ClassVar[str | None] = None
-    _powers: ClassVar[bool] = False
 
     def __init__(self, arguments: tuple[int, ...], copies: int | None) -> None:
         self._arguments = arguments
@@ -421,17 +404,6 @@ class _BuiltIn(Manifold[X]):
     def nearest_point(self, x: PointLike) -> X:
         return self._map("restoration", x=x)
 
-    def to_pymanopt(self) -> Any:
-        try:
-            import pymanopt
-        except ImportError:
-            raise InputError("pymanopt is not installed") from None
-        if self._in_pymanopt is None or (self._copies and not self._powers):
-            raise InputError(f"{self!r} is no manifold of pymanopt")
-        theirs = getattr(pymanopt.manifolds, self._in_pymanopt)
-        powers = {"k": self._copies or 1} if self._powers else {}
-        return theirs(*self._arguments, **powers)
-
     def _map(self, operation: str, **operands: Any) -> X:
         flat = [self._flat(x, name) for name, x in operands.items()]
         dst = np.empty(self._size)
@@ -505,7 +477,6 @@ class Euclidean(ArrayManifold):
     """
 
     _kind = "euclidean"
-    _in_pymanopt = "Euclidean"
 
     def __init__(self, *shape: int) -> None:
         sizes = tuple(_size("shape", n) for n in shape)
@@ -533,7 +504,6 @@ class Sphere(ArrayManifold):
     """
 
     _kind = "sphere"
-    _in_pymanopt = "Sphere"
 
     def __init__(self, n: int, *, copies: int | None = None) -> None:
         n = _size("n", n)
@@ -553,7 +523,6 @@ class Oblique(ArrayManifold):
     """
 
     _kind = "oblique"
-    _in_pymanopt = "Oblique"
 
     def __init__(self, n: int, m: int, *, copies: int | None = None) -> None:
         n, m = _size("n", n), _size("m", m)
@@ -562,8 +531,6 @@ class Oblique(ArrayManifold):
 
 class _Frames(ArrayManifold):
     """What matrices with orthonormal columns have in common."""
-
-    _powers = True
 
     def __init__(self, n: int, p: int, *, copies: int | None = None) -> None:
         n, p = _size("n", n), _size("p", p)
@@ -588,7 +555,6 @@ class Stiefel(_Frames):
     """
 
     _kind = "stiefel"
-    _in_pymanopt = "Stiefel"
 
 
 class Grassmann(_Frames):
@@ -606,7 +572,6 @@ class Grassmann(_Frames):
     """
 
     _kind = "grassmann"
-    _in_pymanopt = "Grassmann"
 
 
 class _Square(ArrayManifold):
@@ -632,8 +597,6 @@ class SPD(_Square):
     """
 
     _kind = "spd"
-    _in_pymanopt = "SymmetricPositiveDefinite"
-    _powers = True
 
 
 class Rotations(_Square):
@@ -663,8 +626,6 @@ class Rotations(_Square):
     """
 
     _kind = "rotations"
-    _in_pymanopt = "SpecialOrthogonalGroup"
-    _powers = True
 
 
 class Symmetric(_Square):
@@ -679,8 +640,6 @@ class Symmetric(_Square):
     """
 
     _kind = "symmetric"
-    _in_pymanopt = "Symmetric"
-    _powers = True
 
 
 class SkewSymmetric(_Square):
@@ -695,8 +654,6 @@ class SkewSymmetric(_Square):
     """
 
     _kind = "skew_symmetric"
-    _in_pymanopt = "SkewSymmetric"
-    _powers = True
 
 
 class Positive(ArrayManifold):
@@ -803,7 +760,6 @@ class PSDFixedRank(_Factors):
     """
 
     _kind = "psd_fixed_rank"
-    _in_pymanopt = "PSDFixedRank"
 
     def _check(self, n: int, r: int) -> None:
         if r > n:
@@ -825,7 +781,6 @@ class Elliptope(_Factors):
     """
 
     _kind = "elliptope"
-    _in_pymanopt = "Elliptope"
 
 
 class SE(ArrayManifold):

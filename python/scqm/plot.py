@@ -13,11 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_is_fitted
 
-from ._estimator import SCQM
-from ._minimize import MinimizeResult
-from ._names import lookup
 from ._native import Array
 from ._pipeline import last_step
 from .exceptions import InputError
@@ -33,16 +29,10 @@ FEW = 20
 
 __all__ = [
     "compare_pca",
-    "convergence",
     "embedding",
     "interpolation_grid",
-    "projection_arrows",
     "reconstruction_grid",
-    "trace",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = lookup(__name__)
 
 
 def embedding(
@@ -267,127 +257,6 @@ def interpolation_grid(
     pale = near.kneighbors(means)[0][:, -1] > reach
     images = sheet.inverse_transform(means)
     return _images(list(images.reshape(len(grid), n, -1)), shape, cmap, pale)
-
-
-def convergence(
-    *models: SCQM, ax: Axes | None = None, against: str = "iteration"
-) -> Axes:
-    """Draw how the objective fell during fits.
-
-    Parameters
-    ----------
-    *models : SCQM
-        Fitted models.
-    ax : Axes, optional
-        Where to draw.
-    against : {"iteration", "passes", "seconds"}, default="iteration"
-        The horizontal axis.
-
-    Returns
-    -------
-    Axes
-        What was drawn into, with the distance of the cost from the lowest one
-        of all models on a logarithmic axis.
-    """
-    choices = ("iteration", "passes", "seconds")
-    if against not in choices:
-        raise InputError(f"against is {against!r}; want one of {', '.join(choices)}")
-    for model in models:
-        check_is_fitted(model)
-    histories = [m.history_ for m in models if len(m.history_["cost"])]
-    if not histories:
-        raise InputError("no model has a history; a file does not store it")
-    ax = _axes(ax)
-    lowest = min(h["cost"].min() for h in histories)
-    for number, (model, history) in enumerate(zip(models, histories, strict=False)):
-        above = history["cost"] - lowest
-        shown = above > 0
-        label = f"{number}: {model.solver_}, {model.loss_.name}"
-        ax.plot(history[against][shown], above[shown], label=label)
-    ax.set_yscale("log")
-    ax.set_xlabel(against)
-    ax.set_ylabel("objective above the lowest one")
-    _legend(ax)
-    return ax
-
-
-def trace(
-    *results: MinimizeResult, ax: Axes | None = None, against: str = "iteration"
-) -> Axes:
-    """Draw the norm of the gradient during runs of :func:`scqm.optimize.minimize`.
-
-    Parameters
-    ----------
-    *results : MinimizeResult
-        What the runs returned.
-    ax : Axes, optional
-        Where to draw.
-    against : {"iteration", "seconds"}, default="iteration"
-        The horizontal axis.
-
-    Returns
-    -------
-    Axes
-        What was drawn into, with a logarithmic axis for the norm; where a solver
-        does not tell it, there is a gap.
-    """
-    choices = ("iteration", "seconds")
-    if against not in choices:
-        raise InputError(f"against is {against!r}; want one of {', '.join(choices)}")
-    if not results or not all(r.history for r in results):
-        raise InputError("no result has a history; those that callbacks get do not")
-    ax = _axes(ax)
-    for number, result in enumerate(results):
-        history, label = result.history, f"{number}: {result.solver}, {result.status}"
-        ax.plot(history[against], history["grad_norm"], label=label)
-    ax.set_yscale("log")
-    ax.set_xlabel(against)
-    ax.set_ylabel("norm of the Riemannian gradient")
-    _legend(ax)
-    return ax
-
-
-def projection_arrows(
-    model: Any,
-    X: npt.ArrayLike,
-    *,
-    features: tuple[int, int] = (0, 1),
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw rows with arrows to their projections on the sheet.
-
-    Parameters
-    ----------
-    model : SCQM
-        A fitted model.
-    X : array-like of shape (n, D)
-        Rows.
-    features : tuple of int, default=(0, 1)
-        The columns on the two axes.
-    ax : Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    Axes
-        What was drawn into.
-    """
-    sheet, inner, _ = last_step(model, X)
-    rows = np.asarray(inner, dtype=np.float64)
-    moved = sheet.project(rows)
-    _check_components(features, rows.shape[1])
-    across, up = features
-    ax = _axes(ax)
-    ax.quiver(
-        rows[:, across], rows[:, up],
-        (moved - rows)[:, across], (moved - rows)[:, up],
-        angles="xy", scale_units="xy", scale=1, width=0.002, alpha=0.5,
-    )  # fmt: skip
-    ax.scatter(rows[:, across], rows[:, up], s=8, label="rows")
-    ax.scatter(moved[:, across], moved[:, up], s=8, label="projections")
-    ax.set_aspect("equal")
-    _legend(ax)
-    return ax
 
 
 def _axes(ax: Axes | None) -> Axes:

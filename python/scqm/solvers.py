@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,10 @@ import numpy.typing as npt
 from . import _native
 from ._laws import CheckReport, read
 from ._library import _core
-from ._names import lookup
 from ._native import Array, Job, address, call
 from .exceptions import BudgetError, InputError, NonFiniteError
 
 __all__ = ["Block", "Point", "Problem", "Solver", "check", "names"]
-
-if not TYPE_CHECKING:
-    __getattr__ = lookup(__name__)
 
 #: The names of solvers.
 SolverName: TypeAlias = Literal[

@@ -32,11 +32,6 @@ MAKERS: list[tuple[Callable[..., Any], int, Callable[[Any], Any]]] = [
         3,
         lambda x: np.hypot(np.hypot(x[:, 0], x[:, 1]) - 2, x[:, 2]) - 1,
     ),
-    (
-        datasets.make_swiss_roll,
-        3,
-        lambda x: np.sin(np.hypot(x[:, 0], x[:, 2]) - np.arctan2(x[:, 2], x[:, 0])),
-    ),
 ]
 
 
@@ -113,11 +108,6 @@ def test_pictures(digits: tuple[SCQM, datasets.Digits]) -> None:
         np.asarray(shown).ravel(), m.project(sample.data[:1])[0]
     )
     assert len(plot.interpolation_grid(m, n=4).axes) == 16
-    ax = plot.convergence(m, m, against="passes")
-    assert len(ax.lines) == 2
-    assert ax.get_yscale() == "log"
-    ax = plot.projection_arrows(m, sample.data, ax=plt.figure().add_subplot())
-    assert len(ax.collections) == 3
     plt.close("all")
 
 
@@ -161,8 +151,6 @@ def test_pictures_of_one_component() -> None:
     assert len(plot.interpolation_grid(m, n=3, shape=(1, 2)).axes) == 3
     with pytest.raises(scqm.exceptions.InputError, match="no images of shape"):
         plot.reconstruction_grid(m, X)
-    with pytest.raises(scqm.exceptions.InputError, match="against is 'time'"):
-        plot.convergence(m, against="time")
     m2 = SCQM(2).fit(datasets.make_sphere(40, random_state=0)[0])
     with pytest.raises(scqm.exceptions.InputError, match="want two of 0 to 1"):
         plot.embedding(m2, components=(0, 2))

@@ -29,17 +29,19 @@ def denoiser() -> ManifoldDenoiser:
 def test_sphere(denoiser: ManifoldDenoiser) -> None:
     rows = denoiser.transform(denoiser._fitted.X)
     outward = rows / np.linalg.norm(rows, axis=1)[:, None]
-    assert denoiser.normals_ is not None
-    assert denoiser.principal_curvatures_ is not None
-    np.testing.assert_allclose(np.linalg.norm(denoiser.normals_, axis=1), 1)
-    assert (denoiser.normals_ * outward).sum(axis=1).min() > 0.95
-    assert abs(denoiser.curvature_.mean() - 1) < 0.1
+    assert denoiser.geometry_.normals is not None
+    assert denoiser.geometry_.principal_curvatures is not None
+    np.testing.assert_allclose(np.linalg.norm(denoiser.geometry_.normals, axis=1), 1)
+    assert (denoiser.geometry_.normals * outward).sum(axis=1).min() > 0.95
+    assert abs(denoiser.geometry_.curvature.mean() - 1) < 0.1
     np.testing.assert_allclose(
-        denoiser.principal_curvatures_.mean(axis=1), denoiser.curvature_, atol=1e-12
+        denoiser.geometry_.principal_curvatures.mean(axis=1),
+        denoiser.geometry_.curvature,
+        atol=1e-12,
     )
     off = np.linalg.norm(rows, axis=1) - 1
-    assert 0.8 < np.sqrt((off**2).mean() / (denoiser.error_**2).mean()) < 1.2
-    assert denoiser.outlier_score_.max() < 6
+    assert 0.8 < np.sqrt((off**2).mean() / (denoiser.geometry_.error**2).mean()) < 1.2
+    assert denoiser.geometry_.outlier_score.max() < 6
     _, geometry = denoiser.describe([[0.0, 0.0, 1.5]])
     assert geometry.outlier_score[0] > 10
 
@@ -48,8 +50,10 @@ def test_sides(denoiser: ManifoldDenoiser) -> None:
     X = denoiser._fitted.X
     _, inward = denoiser.describe(X, normals=-X)
     assert inward.normals is not None
-    np.testing.assert_array_equal(inward.normals, -np.asarray(denoiser.normals_))
-    np.testing.assert_array_equal(inward.curvature, -denoiser.curvature_)
+    np.testing.assert_array_equal(
+        inward.normals, -np.asarray(denoiser.geometry_.normals)
+    )
+    np.testing.assert_array_equal(inward.curvature, -denoiser.geometry_.curvature)
     _, seen = denoiser.describe(X[:9], viewpoint=[0, 0, 0])
     np.testing.assert_array_equal(seen.normals, inward.normals[:9])
     _, one = denoiser.describe(X[7:8])
@@ -68,7 +72,9 @@ def test_sides(denoiser: ManifoldDenoiser) -> None:
 
 def test_pickles(denoiser: ManifoldDenoiser) -> None:
     again = pickle.loads(pickle.dumps(denoiser))
-    np.testing.assert_array_equal(again.curvature_, denoiser.curvature_)
+    np.testing.assert_array_equal(
+        again.geometry_.curvature, denoiser.geometry_.curvature
+    )
 
 
 def test_curve() -> None:
@@ -76,9 +82,9 @@ def test_curve() -> None:
     X = np.stack([2 * np.cos(a), 2 * np.sin(a), 0 * a], axis=1)
     noise = 0.01 * np.random.default_rng(0).standard_normal(X.shape)
     curve = ManifoldDenoiser(1, method="mls").fit(X + noise)
-    assert curve.normals_ is None
-    assert curve.principal_curvatures_ is None
-    assert abs(np.median(curve.curvature_) - 0.5) < 0.05
+    assert curve.geometry_.normals is None
+    assert curve.geometry_.principal_curvatures is None
+    assert abs(np.median(curve.geometry_.curvature) - 0.5) < 0.05
 
 
 def test_dimension_is_chosen() -> None:
@@ -90,7 +96,7 @@ def test_dimension_is_chosen() -> None:
     given = ManifoldDenoiser(1, method="mls").fit(noisy)
     np.testing.assert_array_equal(curve.transform(noisy), given.transform(noisy))
     again = pickle.loads(pickle.dumps(curve))
-    np.testing.assert_array_equal(again.curvature_, given.curvature_)
+    np.testing.assert_array_equal(again.geometry_.curvature, given.curvature_)
     with pytest.raises(InputError):
         ManifoldDenoiser("two").fit(noisy)
 

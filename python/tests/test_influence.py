@@ -155,25 +155,6 @@ def test_frechet_mean() -> None:
     assert "equal" in equal.notes[0]
 
 
-@pytest.mark.parametrize("loss", ["l2", "huber", "lp", squares])
-def test_frechet_mean_response(loss: Any) -> None:
-    rng = np.random.default_rng(2)
-    X, dX = rng.normal(size=(30, 2)), rng.normal(size=(30, 2))
-    settings: dict[str, Any] = {"loss": loss}
-    if loss == "lp":
-        settings["p"] = 3.0
-    mean = scqm.frechet_mean(X, **settings)
-    if loss == "huber":
-        settings["delta"] = mean.loss.delta  # type: ignore[attr-defined]
-    h = 1e-5
-    ends = [scqm.frechet_mean(X + s * h * dX, **settings).mean for s in (-1, 1)]
-    np.testing.assert_allclose(
-        mean.response(dX), (ends[1] - ends[0]) / (2 * h), atol=2e-3
-    )
-    with pytest.raises(InputError, match="shape"):
-        mean.response(dX[:5])
-
-
 @pytest.mark.parametrize(
     ("X", "settings", "match"),
     [

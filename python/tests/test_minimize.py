@@ -6,7 +6,6 @@ they are given, call the library themselves, fork, or take too long.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import signal
@@ -22,9 +21,6 @@ import numpy.typing as npt
 import pytest
 
 import scqm
-from scqm._domain import Buffer, Domain
-from scqm._library import _core
-from scqm._native import address, call
 from scqm.manifolds import (
     SPD,
     Euclidean,
@@ -106,21 +102,6 @@ def test_the_history_is_what_a_callback_sees(solver: str) -> None:
     assert norms[-1] <= 1e-6
     assert (np.diff(r.history["seconds"]) >= 0).all()
     assert all(s.history == {} for s in seen)
-
-
-def test_a_trace_is_drawn() -> None:
-    plot = pytest.importorskip("scqm.plot")
-    pytest.importorskip("matplotlib").use("agg")
-    runs = [eigenvector(solver=s) for s in ("cg", "trust_region")]
-    ax = plot.trace(*runs, against="seconds")
-    assert ax.get_yscale() == "log"
-    for line, run in zip(ax.lines, runs, strict=True):
-        np.testing.assert_array_equal(line.get_xdata(), run.history["seconds"])
-        np.testing.assert_array_equal(line.get_ydata(), run.history["grad_norm"])
-    with pytest.raises(scqm.exceptions.InputError, match="against is 'passes'"):
-        plot.trace(*runs, against="passes")
-    with pytest.raises(scqm.exceptions.InputError, match="no result has a history"):
-        plot.trace()
 
 
 def quadratic(T: Any) -> tuple[Callable[..., Any], ...]:
@@ -234,86 +215,6 @@ def test_blocks_by_name() -> None:
         *(POSE[k].norm(r.x[k], POSE[k].riemannian_gradient(r.x[k], g(r.x)[k])) for k in POSE)
     )  # fmt: skip
     assert r.grad_norm == pytest.approx(norm, abs=1e-12)
-
-
-def packed(domain: Any, point: Any) -> Array:
-    buffer = Buffer(Domain(domain), "point")
-    buffer.write(point)
-    return buffer.flat
-
-
-def spelled_out(domain: Any, a: Array, d: Array) -> tuple[Callable[..., Any], ...]:
-    """Return sum a x + d x^2 / 2 with its derivatives, in the order that Go adds."""
-
-    def flat(x: Any) -> Array:
-        parts = x.values() if isinstance(x, dict) else [x]
-        return np.concatenate(
-            [np.ravel(p) for x in parts for p in (x if isinstance(x, tuple) else [x])]
-        )
-
-    def shaped(v: Array) -> Any:
-        buffer = Buffer(Domain(domain), "v")
-        buffer.flat[:] = v
-        return buffer.read()
-
-    def total(x: Any) -> float:
-        sum_ = 0.0
-        for ak, dk, v in zip(a.tolist(), d.tolist(), flat(x).tolist(), strict=True):
-            sum_ += ak * v + dk * (v * v) / 2
-        return sum_
-
-    return total, lambda x: shaped(a + d * flat(x)), lambda x, v: shaped(d * flat(v))
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(
-    "domain",
-    [
-        Sphere(6),
-        Stiefel(5, 2),
-        {"R": Rotations(2, copies=2), "t": Euclidean(2), "S": SPD(2)},
-    ],
-    ids=repr,
-)
-def test_the_iterates_are_those_of_go(domain: Any, solver: Any) -> None:
-    """A cost and the same in Go: each point, cost and count is equal to the bit."""
-    size = Domain(domain).size
-    rng = np.random.default_rng(size)
-    manifolds = {"x": domain} if not isinstance(domain, dict) else domain
-    points = [
-        {name: m.random_point(k) for name, m in manifolds.items()} for k in (4, 5)
-    ]
-    x0, nearest = points if isinstance(domain, dict) else (p["x"] for p in points)
-    d = rng.uniform(1, 3, size=size)
-    a = -d * packed(domain, nearest)
-    f, g, h = spelled_out(domain, a, d)
-    iterates: list[Array] = []
-
-    def watch(r: scqm.optimize.MinimizeResult) -> None:
-        iterates.append(packed(domain, r.x))
-
-    r = scqm.optimize.minimize(
-        f, x0, manifold=domain, gradient=g, hessian=h, solver=solver, tol=1e-4,
-        callback=watch,
-    )  # fmt: skip
-    assert r.success
-    assert r.nit >= 3
-    for nit in (2, r.nit):
-        settings = {
-            "blocks": Domain(domain).describe([])[0],
-            "solver": solver,
-            "tol": 1e-4,
-        }
-        settings |= {"max_iter": nit, "time_limit": 0.0}
-        there = packed(domain, x0)
-        places = map(address, (a, d, there))
-        report = call(_core.bindings_MinimizeDiagonal, json.dumps(settings), *places)
-        if nit == 2:
-            np.testing.assert_array_equal(there, iterates[2])
-    report = json.loads(report)
-    np.testing.assert_array_equal(packed(domain, r.x), there)
-    for name in ("fun", "grad_norm", "nit", "nfev", "ngev", "nhev", "status"):
-        assert getattr(r, name) == report[name], name
 
 
 def test_wrong_derivatives_are_found() -> None:
@@ -694,82 +595,6 @@ def pose_problem() -> scqm.optimize.ManifoldProblem:
     )
 
 
-def test_to_pymanopt_and_back() -> None:
-    pymanopt = pytest.importorskip("pymanopt")
-    problem = pose_problem()
-    x0 = {name: m.random_point(1) for name, m in POSE.items()}
-    assert problem.check_gradient(x0)
-    ours = problem.minimize(x0, tol=1e-9, solver="trust_region")
-    assert ours.success
-    theirs = problem.to_pymanopt()
-    optimizer = pymanopt.optimizers.TrustRegions(min_gradient_norm=1e-6, verbosity=0)
-    found = optimizer.run(theirs, initial_point=list(x0.values())).point
-    np.testing.assert_allclose(found[0], ours.x["R"], atol=1e-5)
-    np.testing.assert_allclose(found[1], ours.x["t"], atol=1e-5)
-    back = scqm.optimize.ManifoldProblem.from_pymanopt(theirs)
-    start = {"x0": x0["R"], "x1": x0["t"]}
-    assert back.check_gradient(start)
-    again = back.minimize(start, tol=1e-9, solver="trust_region")
-    np.testing.assert_allclose(again.x["x0"], ours.x["R"], atol=1e-9)
-    assert again.nit == ours.nit
-
-
-@pytest.mark.parametrize(
-    "m",
-    [
-        Euclidean(2, 3),
-        Sphere(4),
-        Oblique(3, 2),
-        Stiefel(4, 2),
-        Stiefel(4, 2, copies=3),
-        Grassmann(4, 2),
-        SPD(3),
-        Rotations(3),
-        Rotations(3, copies=2),
-    ],
-    ids=repr,
-)
-def test_manifolds_of_pymanopt(m: Any) -> None:
-    pymanopt = pytest.importorskip("pymanopt")
-    theirs = m.to_pymanopt()
-    assert theirs.dim == m.dim
-    x, y = theirs.random_point(), m.random_point(5)
-    assert x.shape == m.shape
-    assert m.violation(x) < 1e-12
-    if not isinstance(m, Stiefel | Rotations):
-        # The lengths of logarithms agree, and so do the metrics.
-        assert m.dist(x, y) == pytest.approx(theirs.dist(x, y))
-    f, g, _ = quadratic(y)
-    problem = scqm.optimize.ManifoldProblem(f, m, g).to_pymanopt()
-    back = scqm.optimize.ManifoldProblem.from_pymanopt(problem)
-    assert back.manifold == m
-    assert back.cost(x) == f(x)
-    if isinstance(m, Grassmann):
-        return
-    slope = theirs.norm(x, problem.riemannian_gradient(x))
-    assert m.norm(x, m.riemannian_gradient(x, g(x))) == pytest.approx(slope)
-    assert isinstance(problem, pymanopt.Problem)
-
-
-def test_what_pymanopt_has_not() -> None:
-    pymanopt = pytest.importorskip("pymanopt")
-    for m in (Hyperbolic(2), FixedRank(4, 3, 2), Sphere(3, copies=2)):
-        with pytest.raises(
-            scqm.exceptions.InputError, match="is no manifold of pymanopt"
-        ):
-            m.to_pymanopt()
-    with pytest.raises(scqm.exceptions.InputError, match=r"want a pymanopt\.Problem"):
-        scqm.optimize.ManifoldProblem.from_pymanopt(3)
-    theirs = pymanopt.manifolds.PoincareBall(3)
-    costs = pymanopt.function.numpy(theirs)(lambda x: float(x @ x))
-    with pytest.raises(scqm.exceptions.InputError, match="scqm has no manifold for"):
-        scqm.optimize.ManifoldProblem.from_pymanopt(pymanopt.Problem(theirs, costs))
-    theirs = pymanopt.manifolds.Sphere(3)
-    costs = pymanopt.function.numpy(theirs)(lambda x: float(x @ x))
-    with pytest.raises(scqm.exceptions.InputError, match="no Euclidean gradient"):
-        scqm.optimize.ManifoldProblem.from_pymanopt(pymanopt.Problem(theirs, costs))
-
-
 @pytest.mark.parametrize("library", ["jax", "torch"])
 def test_automatic_derivatives(library: Any) -> None:
     pytest.importorskip(library, reason=f"{library} is not installed")
@@ -832,12 +657,10 @@ def test_automatic_derivatives(library: Any) -> None:
 
 
 def test_libraries_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("jax", "torch", "pymanopt"):
+    for name in ("jax", "torch"):
         monkeypatch.setitem(sys.modules, name, None)
     for name in ("jax", "torch"):
         with pytest.raises(
             scqm.exceptions.InputError, match=f"{name} is not installed"
         ):
             eigenvector(gradient=name)
-    with pytest.raises(scqm.exceptions.InputError, match="pymanopt is not installed"):
-        SPHERE.to_pymanopt()

@@ -1,7 +1,7 @@
 """The plugin SDK: declarations, messages, checks, and a served plugin.
 
-Nothing here needs the compiled library: plugins are called in this process, or served
-and spoken to over the protocol, damaged messages included.
+Plugins are called in this process, or served and spoken to over the protocol, damaged
+messages included.
 """
 
 import importlib.machinery
@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from scqm.exceptions import LossError
 from scqm.plugin import (
     Loss,
     ParameterError,
@@ -144,10 +145,9 @@ def test_good_losses_pass() -> None:
 @pytest.mark.parametrize(
     ("law", "evaluate"),
     [
-        ("shapes", lambda _, r: (r, r)),
         ("finite", lambda _, r: (r[:, 0] / 0, r)),
         ("not negative", lambda _, r: (-(r * r).sum(axis=1), -2 * r)),
-        ("residuals kept", lambda _, r: (np.square(r, out=r).sum(axis=1), r)),
+        ("gradient slope", lambda _, r: (np.square(r, out=r).sum(axis=1), r)),
         (
             "batch equals single",
             lambda _, r: ((r * r).sum(axis=1) + len(r) * 1e-6, 2 * r),
@@ -168,6 +168,12 @@ def test_check_finds_wrong_losses(law: str, evaluate: Any) -> None:
     assert law in report.broken, str(report)
 
 
+def test_check_names_wrong_shapes() -> None:
+    wrong = type("Wrong", (Square,), {"evaluate": lambda _, r: (r, r)})
+    with pytest.raises(LossError, match="loss square: values has shape"):
+        check(wrong)
+
+
 def test_check_finds_wrong_extras() -> None:
     class Wrong(Square):
         structure = "separable"
@@ -181,7 +187,9 @@ def test_check_finds_wrong_extras() -> None:
         def hessian_product(self, r: Array, v: Array) -> Array:
             return v
 
-    assert {"profile", "majorizer", "Hessian product"} <= set(check(Wrong).broken)
+    assert {"separable slopes", "majorizer", "Hessian slope"} <= set(
+        check(Wrong).broken
+    )
 
 
 def varint(n: int) -> bytes:

@@ -22,8 +22,7 @@ Any function that takes residual rows ``R`` of shape (n, D) and returns values o
 shape (n,) and gradients of shape (n, D) is a loss, and so is a subclass of
 :class:`Loss`. :func:`check` tries whether one keeps the laws of losses.
 
-:func:`estimate_power` and :func:`choose` look at residuals: what noise they are,
-and which loss estimates best under it. The samplers of such noise are
+``SCQM(loss="auto")`` chooses one by the residuals. Samplers of noise are
 :func:`scqm.datasets.generalized_gaussian_noise` and
 :func:`scqm.datasets.radial_laplace_noise`.
 """
@@ -31,14 +30,11 @@ and which loss estimates best under it. The samplers of such noise are
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
 
 from .._laws import CheckReport, Verdict
-from .._names import lookup
 from ._check import check
 from ._loss import Loss, LossLike
 from ._mahalanobis import Mahalanobis
-from ._noise import Choice, Power, choose, estimate_power
 from ._plugin import Plugin
 from ._radial import L2, Cauchy, GemanMcClure, Huber, SquaredL2, Tukey, Welsch
 from ._resolve import names
@@ -49,7 +45,6 @@ __all__ = [
     "L2",
     "Cauchy",
     "CheckReport",
-    "Choice",
     "GemanMcClure",
     "Huber",
     "HuberEntries",
@@ -58,20 +53,14 @@ __all__ = [
     "Lp",
     "Mahalanobis",
     "Plugin",
-    "Power",
     "Quantile",
     "SquaredL2",
     "Tukey",
     "Verdict",
     "Welsch",
     "check",
-    "choose",
-    "estimate_power",
     "names",
 ]
-
-if not TYPE_CHECKING:
-    __getattr__ = lookup(__name__)
 
 # Users, pickles and reprs know them by this module, whatever file they are in.
 for _name in __all__:

@@ -5,7 +5,7 @@ A plugin is an executable Python file that ends in ``serve(YourLoss)``, with
 to begin with. This package needs NumPy and grpcio only.
 """
 
-from scqm.plugin._check import CheckReport, Verdict, check
+from scqm.plugin._check import check
 from scqm.plugin._find import PluginNotFoundError, find, folders
 from scqm.plugin._loss import Array, Loss, ParameterError, parameter
 from scqm.plugin._new import new
@@ -13,11 +13,9 @@ from scqm.plugin._server import serve
 
 __all__ = [
     "Array",
-    "CheckReport",
     "Loss",
     "ParameterError",
     "PluginNotFoundError",
-    "Verdict",
     "check",
     "find",
     "folders",
