@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,9 +26,9 @@ everything but the coordinates and normals goes through unchanged.
 Rows without a surface, or whose point of it would be far outside of their
 neighbours, are left as they are; --report flags them. It adds the columns
 residual (distance moved), noise (standard deviation of the neighbours' noise),
-neighbors, ridge, extrapolated, unchanged, with --partial done, error (standard
-error in each direction away from the surface) and outlier_score (distance from
-the surface in standard deviations of the noise).
+neighbors, ridge, extrapolated, unchanged, error (standard error in each direction
+away from the surface) and outlier_score (distance from the surface in standard
+deviations of the noise).
 
 --normals adds nx, ny, nz (where d = D-1; n1, n2, ... where D is not 3),
 --curvature the columns curvature (mean of the principal curvatures, in one over
@@ -71,8 +69,8 @@ type denoiseFlags struct {
 
 	geometry geometryFlags
 
-	report, partial, json bool
-	progress              options.Progress
+	report, json bool
+	progress     options.Progress
 }
 
 func denoiseCommand() *cobra.Command {
@@ -108,7 +106,6 @@ func denoiseCommand() *cobra.Command {
 	f.data.AddTo(cmd)
 	flags.BoolVar(&f.report, "report", false, "write columns about each row beside it")
 	f.geometry.addTo(flags)
-	flags.BoolVar(&f.partial, "partial", false, "when interrupted, write what is finished, the other rows as they came")
 	f.progress.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print a summary as one JSON object")
 	return cmd
@@ -180,10 +177,9 @@ func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Se
 		return cli.Usagef("-o %s: a point cloud has three columns, these rows have %d; write .npy or .csv", f.output, y.Cols)
 	}
 	began := time.Now()
-	denoiser, result, failure := f.denoise(cmd, method, rows, y)
-	interrupted := result != nil && errors.Is(failure, context.Canceled)
-	if failure != nil && !(interrupted && f.partial) {
-		return failure
+	denoiser, result, err := f.denoise(cmd, method, rows, y)
+	if err != nil {
+		return err
 	}
 	f.latent = denoiser.Latent()
 	surface, err := f.describe(cmd, denoiser, y, result)
@@ -198,13 +194,7 @@ func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Se
 	if summary.Dropped, err = f.write(cmd, y, result, surface); err != nil {
 		return err
 	}
-	if err := summary.print(cmd, f); err != nil {
-		return err
-	}
-	if failure != nil {
-		return fmt.Errorf("%s holds %d finished rows of %d, the others as they came: %w", f.output, summary.Done, len(result.Rows), failure)
-	}
-	return nil
+	return summary.print(cmd, f)
 }
 
 // check refuses what can be refused before anything is read.
@@ -214,9 +204,6 @@ func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings,
 	}
 	s := denoise.Settings{Latent: f.latent, Passes: f.passes, Degree: f.degree, Flat: f.flat}
 	if err := f.checkPlaces(cmd, path); err != nil {
-		return s, err
-	}
-	if err := f.geometry.check(f); err != nil {
 		return s, err
 	}
 	if err := f.checkSettings(cmd); err != nil {
@@ -252,9 +239,6 @@ func (f *denoiseFlags) checkPlaces(cmd *cobra.Command, path string) error {
 	}
 	if f.json && f.output == "-" {
 		return cli.Usagef("--json: the rows go to standard output already; name a file with -o")
-	}
-	if f.partial && f.output == "-" {
-		return cli.Usagef("--partial: name a file with -o to write the finished rows to")
 	}
 	if dataset.IsPointCloud(path) || dataset.IsPointCloud(f.queries) {
 		if err := cli.Refuse(cmd, "with a point cloud", "columns", "header", "scale", "labels", "keep", "first", "drop-missing"); err != nil {

@@ -49,15 +49,6 @@ func positiveOrTukey(s string) (string, error) {
 
 func (g *geometryFlags) dropping() bool { return g.drop != "" }
 
-// check refuses what cannot go together.
-func (g *geometryFlags) check(f *denoiseFlags) error {
-	asked := g.normals || g.curvature || g.dropping()
-	if asked && f.partial {
-		return cli.Usagef("--partial: rows that are not finished have no surface to describe; leave out --normals, --curvature and --drop-outliers")
-	}
-	return nil
-}
-
 // surface is the surface at rows, and the score above which they are outliers.
 type surface struct {
 	*denoise.Geometry
@@ -73,7 +64,7 @@ func (f *denoiseFlags) stale(y table) bool {
 // describes reports whether something that was asked for needs the surface.
 func (f *denoiseFlags) describes(y table) bool {
 	g := f.geometry
-	return !f.partial && (g.normals || g.curvature || g.dropping() || f.report || f.stale(y))
+	return g.normals || g.curvature || g.dropping() || f.report || f.stale(y)
 }
 
 // describe describes the surface where something that was asked for needs it; else
@@ -151,12 +142,7 @@ func (f *denoiseFlags) columns(y table, r *denoise.Result, s *surface) (*dataset
 	d := f.latent
 	for i, row := range r.Rows {
 		if f.report {
-			m.Data = append(m.Data, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, cli.ZeroOrOne(row.Extrapolated), cli.ZeroOrOne(row.Unchanged))
-			if f.partial {
-				m.Data = append(m.Data, cli.ZeroOrOne(row.Done))
-			} else {
-				m.Data = append(m.Data, s.Error[i], s.Score[i])
-			}
+			m.Data = append(m.Data, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, cli.ZeroOrOne(row.Extrapolated), cli.ZeroOrOne(row.Unchanged), s.Error[i], s.Score[i])
 		}
 		if f.geometry.normals || s != nil && s.stale {
 			m.Data = append(m.Data, s.Normals[i*y.Cols:(i+1)*y.Cols]...)
@@ -174,12 +160,7 @@ func (f *denoiseFlags) columns(y table, r *denoise.Result, s *surface) (*dataset
 func (f *denoiseFlags) columnNames(D int, s *surface) []string {
 	var names []string
 	if f.report {
-		names = append(names, "residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged")
-		if f.partial {
-			names = append(names, "done")
-		} else {
-			names = append(names, "error", "outlier_score")
-		}
+		names = append(names, "residual", "noise", "neighbors", "ridge", "extrapolated", "unchanged", "error", "outlier_score")
 	}
 	switch {
 	case !f.geometry.normals && (s == nil || !s.stale):

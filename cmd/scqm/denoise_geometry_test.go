@@ -43,7 +43,7 @@ func TestDenoiseGeometry(t *testing.T) {
 	for i := range m.Rows {
 		require.Positive(t, -m.Row(i)[0]*m.Row(i)[3]-m.Row(i)[1]*m.Row(i)[4]+(50-m.Row(i)[2])*m.Row(i)[5])
 	}
-	for _, args := range [][]string{{"-d", "1", "--normals"}, {"--viewpoint", "1,2"}, {"--viewpoint", "here"}, {"--drop-outliers=-1"}, {"--normals", "--partial"}} {
+	for _, args := range [][]string{{"-d", "1", "--normals"}, {"--viewpoint", "1,2"}, {"--viewpoint", "here"}, {"--drop-outliers=-1"}} {
 		require.Equal(t, 2, execute(append([]string{"denoise", data, "--method", "mls", "-o", p.path("d.csv")}, args...)...).code, args)
 	}
 }

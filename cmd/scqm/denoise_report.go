@@ -54,8 +54,7 @@ type denoiseSummary struct {
 	Latent     int                `json:"d"`
 	Axes       int                `json:"axes"` // principal axes of wide rows, 0 where all columns are kept
 	Note       string             `json:"note,omitempty"`
-	Rows       int                `json:"rows"` // rows denoised
-	Done       int                `json:"done"`
+	Rows       int                `json:"rows"`      // rows denoised
 	Neighbors  int                `json:"neighbors"` // median, as those below
 	// GridEnd says whether the number of neighbours that was chosen is the smallest or
 	// the largest that was tried, or within; empty where none was chosen.
@@ -130,11 +129,6 @@ func newMedians(rows int) *medians { return &medians{every: (rows + medianRows -
 // add counts row i, and keeps its numbers where it is one of the sample.
 func (m *medians) add(s *denoiseSummary, i int, row denoise.Row) {
 	s.Rows++
-	if !row.Done {
-		s.Status = "cancelled"
-		return
-	}
-	s.Done++
 	s.Extrapolated += int(cli.ZeroOrOne(row.Extrapolated))
 	s.Unchanged += int(cli.ZeroOrOne(row.Unchanged))
 	if i%m.every == 0 {

@@ -63,7 +63,7 @@ func TestDenoise(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(succeed(t, args...)), &s))
 		assert.Less(t, offTorus(p.read("clean.npy")), most, method)
 		assert.Equal(t, method, s.Method)
-		assert.Equal(t, []int{800, 3, 2, 800, 800}, []int{s.N, s.D, s.Latent, s.Rows, s.Done})
+		assert.Equal(t, []int{800, 3, 2, 800}, []int{s.N, s.D, s.Latent, s.Rows})
 		assert.InDelta(t, 0.03, s.Noise, 0.006, method)
 		assert.Equal(t, "converged", s.Status)
 	}
@@ -134,7 +134,6 @@ func TestDenoiseRefuses(t *testing.T) {
 		"auto has Tukey's loss or squared_l2, not l1":                          {data, "--loss", "l1"},
 		"kernels of fixed width have no neighbours to choose":                  {data, "--method", "kde", "--neighbors", "auto"},
 		"--json: the rows go to standard output already":                       {data, "--json"},
-		"--partial: name a file with -o":                                       {data, "--partial"},
 		"rows of 2 columns do not fit":                                         {data, "--queries", flat},
 		"want one column with a weight for each of 100 rows":                   {data, "--weights", flat},
 		"a point cloud has three columns":                                      {flat, "--method", "lpca", "-d", "1", "-o", p.path("x.ply")},
@@ -188,28 +187,12 @@ func TestDenoiseInterrupted(t *testing.T) {
 	x := torus(3000, 0.05)
 	data := p.matrix("x.npy", x)
 	args := []string{"denoise", data, "--method", "qmf", "-o", p.path("c.npy"), "--progress", "never"}
-	for _, partial := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(context.Background())
-		time.AfterFunc(300*time.Millisecond, cancel)
-		if partial {
-			args = append(args, "--partial", "--report")
-		}
-		r := executeWith(ctx, "", args...)
-		require.Equal(t, 130, r.code, r.stderr)
-		if !partial {
-			assert.Equal(t, "scqm: denoise: interrupted\n", r.stderr)
-			assert.NotContains(t, p.names(), "c.npy")
-			continue
-		}
-		assert.Regexp(t, `c.npy holds \d+ finished rows of 3000, the others as they came: interrupted\n$`, r.stderr)
-		m := p.read("c.npy")
-		done := 0.0
-		for i := range m.Rows {
-			done += m.Row(i)[9]
-			assert.Equal(t, m.Row(i)[9] == 0, m.Row(i)[0] == x.Row(i)[0])
-		}
-		assert.True(t, done > 0 && done < 3000, "%v", done)
-	}
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(300*time.Millisecond, cancel)
+	r := executeWith(ctx, "", args...)
+	require.Equal(t, 130, r.code, r.stderr)
+	assert.Equal(t, "scqm: denoise: interrupted\n", r.stderr)
+	assert.NotContains(t, p.names(), "c.npy")
 }
 
 func TestMethods(t *testing.T) {

@@ -15,7 +15,7 @@ may be, given the entries that are there and the rows that the model was fitted
 to. The other entries stay as they are. The model is one of fit --missing ignore.`
 
 func imputeCommand() *cobra.Command {
-	f := mapping{width: func(m *scqm.Model) int { return m.D }, apply: impute, projects: true}
+	f := mapping{apply: impute, projects: true}
 	cmd := &cobra.Command{
 		Use:     "impute MODEL DATA",
 		Short:   "Fill missing entries",

@@ -66,29 +66,12 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, []string{model, data}, f.data.Inputs()); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	m, err := cli.Await(ctx, func() (*scqm.Model, error) { return scqm.Load(model) })
+	m, src, err := loadFor(cmd, model, data, &f.data, &f.plugin)
 	if err != nil {
 		return err
-	}
-	if err := f.data.MissingFor(model, m); err != nil {
-		return err
-	}
-	src, err := f.data.Open(cmd, data)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
-	if _, cols := src.Shape(); cols != m.D {
-		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", data, cols, model, m.D)
 	}
 	defer f.plugin.Close()
-	if err := f.plugin.OpenFor(cmd, m); err != nil {
-		return fmt.Errorf("%s: %w", model, err)
-	}
-	if err := m.Meta.CheckFeatures(src.Names()); err != nil {
-		return fmt.Errorf("%s: %w", data, err)
-	}
+	defer src.Close()
 	start := time.Now()
 	r, err := f.find(cmd, m, src)
 	if err != nil || f.output == "-" {

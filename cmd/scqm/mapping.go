@@ -15,12 +15,10 @@ import (
 // mapping is a command that loads a model, sends the rows of a table through it
 // and writes the rows that come out, block by block.
 type mapping struct {
-	// width is the number of columns the model takes.
-	width func(*scqm.Model) int
 	// apply returns the rows that come out of a block, with names of columns that
 	// are no rows of DATA.
 	apply func(m *scqm.Model, ctx context.Context, x block, threads int) (*dataset.Matrix, error)
-	// projects says that the loss of the model is needed.
+	// projects says that DATA are rows to project, by the loss of the model, else coordinates.
 	projects bool
 
 	plugin   options.Plugin
@@ -53,34 +51,51 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	if err := f.data.Check(cmd); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	m, err := cli.Await(ctx, func() (*scqm.Model, error) { return scqm.Load(args[0]) })
+	p := &f.plugin
+	if !f.projects {
+		p = nil
+	}
+	m, src, err := loadFor(cmd, args[0], args[1], &f.data, p)
 	if err != nil {
 		return err
 	}
-	if f.projects {
-		if err := f.data.MissingFor(args[0], m); err != nil {
-			return err
-		}
-	}
-	src, err := f.data.Open(cmd, args[1])
-	if err != nil {
-		return err
-	}
+	defer f.plugin.Close()
 	defer src.Close()
-	if _, cols := src.Shape(); cols != f.width(m) {
-		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", args[1], cols, args[0], f.width(m))
-	}
-	if f.projects {
-		if err := m.Meta.CheckFeatures(src.Names()); err != nil {
-			return fmt.Errorf("%s: %w", args[1], err)
-		}
-		defer f.plugin.Close()
-		if err := f.plugin.OpenFor(cmd, m); err != nil {
-			return fmt.Errorf("%s: %w", args[0], err)
-		}
-	}
 	return f.write(cmd, m, src)
+}
+
+// loadFor loads a model, with the plugin of its loss, and opens the file of its rows, or of
+// their coordinates where p is nil.
+func loadFor(cmd *cobra.Command, model, data string, f *options.Data, p *options.Plugin) (*scqm.Model, *dataset.Source, error) {
+	m, err := cli.Await(cmd.Context(), func() (*scqm.Model, error) { return scqm.Load(model) })
+	if err != nil {
+		return nil, nil, err
+	}
+	width := m.Latent
+	if p != nil {
+		width = m.D
+		if err := f.MissingFor(model, m); err != nil {
+			return nil, nil, err
+		}
+	}
+	src, err := f.Open(cmd, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, cols := src.Shape(); cols != width {
+		err = cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", data, cols, model, width)
+	} else if p != nil {
+		if err = m.Meta.CheckFeatures(src.Names()); err != nil {
+			err = fmt.Errorf("%s: %w", data, err)
+		} else if err = p.OpenFor(cmd, m); err != nil {
+			err = fmt.Errorf("%s: %w", model, err)
+		}
+	}
+	if err != nil {
+		src.Close()
+		return nil, nil, err
+	}
+	return m, src, nil
 }
 
 // write sends the rows through the model.

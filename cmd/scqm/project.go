@@ -35,7 +35,7 @@ type projection struct {
 }
 
 func projectCommand() *cobra.Command {
-	f := projection{mapping: mapping{width: func(m *scqm.Model) int { return m.D }, projects: true}}
+	f := projection{mapping: mapping{projects: true}}
 	f.apply = f.project
 	cmd := &cobra.Command{
 		Use:     "project MODEL DATA",

@@ -12,7 +12,6 @@ import (
 
 func reconstructCommand() *cobra.Command {
 	f := mapping{
-		width: func(m *scqm.Model) int { return m.Latent },
 		apply: func(m *scqm.Model, ctx context.Context, tau block, threads int) (*dataset.Matrix, error) {
 			x, err := m.Reconstruct(ctx, tau.X, threads)
 			return &dataset.Matrix{Rows: tau.N, Cols: m.D, Data: x}, err

@@ -60,27 +60,16 @@ func (f *reportFlags) run(cmd *cobra.Command, model, data string) error {
 	if err := cli.Distinct([]cli.Named{{Flag: "-o", Path: f.output}}, []string{model, data}, f.data.Inputs()); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	m, err := cli.Await(ctx, func() (*scqm.Model, error) { return scqm.Load(model) })
+	m, src, err := loadFor(cmd, model, data, &f.data, &f.plugin)
 	if err != nil {
 		return err
-	}
-	if err := f.data.MissingFor(model, m); err != nil {
-		return err
-	}
-	x, err := f.data.Read(cmd, data)
-	if err != nil {
-		return err
-	}
-	if x.Cols != m.D {
-		return cli.Usagef("%s: rows of %d columns do not fit %s, which takes %d", data, x.Cols, model, m.D)
-	}
-	if err := m.Meta.CheckFeatures(x.Names); err != nil {
-		return fmt.Errorf("%s: %w", data, err)
 	}
 	defer f.plugin.Close()
-	if err := f.plugin.OpenFor(cmd, m); err != nil {
-		return fmt.Errorf("%s: %w", model, err)
+	defer src.Close()
+	ctx := cmd.Context()
+	x, err := cli.Await(ctx, src.Matrix)
+	if err != nil {
+		return err
 	}
 	rows := cli.RowsOf(x)
 	rows.Missing = f.data.Missing

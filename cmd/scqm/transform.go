@@ -15,7 +15,6 @@ that is nearest to it under the model's loss.`
 
 func transformCommand() *cobra.Command {
 	f := mapping{
-		width:    func(m *scqm.Model) int { return m.D },
 		apply:    transform,
 		projects: true,
 	}

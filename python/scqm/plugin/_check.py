@@ -6,6 +6,7 @@ notebooks.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,12 +38,12 @@ def check(loss: Loss | type[Loss], *, seed: int = 0) -> CheckReport:
     LossError
         Results of a wrong shape or type.
     """
-    from scqm import losses
-
+    # As a name: losses themselves look for plugins here.
+    losses = import_module("scqm.losses")
     own = loss() if isinstance(loss, type) else loss
     check_declaration(own)
 
-    class Tried(losses.Loss):
+    class Tried(losses.Loss):  # type: ignore[misc, name-defined]  # found at run time
         """The loss as one of :mod:`scqm.losses`."""
 
         name = own.name
@@ -51,11 +52,11 @@ def check(loss: Loss | type[Loss], *, seed: int = 0) -> CheckReport:
         def evaluate(self, R: Array) -> tuple[Array, Array]:
             return own.evaluate(R)
 
-    def weights(_: Tried, R: Array) -> Array:
+    def weights(_: object, R: Array) -> Array:
         w = np.asarray(own.weights(R))  # type: ignore[attr-defined]
         return w if w.ndim > 1 else np.repeat(w[:, None], R.shape[1], axis=1)
 
-    def hessian_product(_: Tried, R: Array, V: Array) -> Array:
+    def hessian_product(_: object, R: Array, V: Array) -> Array:
         product: Array = own.hessian_product(R, V)  # type: ignore[attr-defined]
         return product
 
@@ -63,6 +64,7 @@ def check(loss: Loss | type[Loss], *, seed: int = 0) -> CheckReport:
         if own.offers(method.__name__):
             setattr(Tried, method.__name__, method)
     with np.errstate(all="ignore"):
-        return losses.check(
+        report: CheckReport = losses.check(
             Tried(), dim=own.dim or 5, convex=own.convex, random_state=seed
         )
+    return report
