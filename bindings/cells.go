@@ -70,11 +70,7 @@ func StartPartition(number int64, settings string, x uint64, rows, columns, tota
 // PartitionReport is the result of such a job as a JSON object: the dimension, and cells, each with its bounds lo and hi
 // and its halo.
 func PartitionReport(number int64) (string, error) {
-	return withJob("partition report", number, func(j *job) (string, error) {
-		p, err := resultOf[*partition](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("partition report", number, func(p *partition) (string, error) {
 		return encode(p)
 	})
 }

@@ -53,11 +53,7 @@ func StartSolverCheck(number int64, name string) (int64, error) {
 // CheckReport is the outcome of a check as a JSON list of objects with the
 // entries law, ok and detail.
 func CheckReport(number int64) (string, error) {
-	return withJob("check report", number, func(j *job) (string, error) {
-		report, err := resultOf[*frameworktest.Report](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("check report", number, func(report *frameworktest.Report) (string, error) {
 		return encodeVerdicts(report)
 	})
 }

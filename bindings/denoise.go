@@ -125,11 +125,7 @@ func (j *job) part() func(float64) {
 // numbers of neighbours ended, the number of principal axes (0: all columns), the parameters of its loss, and the plugin that
 // computes it.
 func DenoiserReport(number int64) (string, error) {
-	return withJob("denoiser report", number, func(j *job) (string, error) {
-		d, err := resultOf[*denoiser](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("denoiser report", number, func(d *denoiser) (string, error) {
 		report := struct {
 			Method     string             `json:"method"`
 			Note       string             `json:"note"`
@@ -242,11 +238,7 @@ func describeRow(r denoise.Row) []float64 {
 // DenoiseReport describes the result of a job of [StartDenoise] as a JSON object:
 // share_error, the root mean square distance from results without sharing.
 func DenoiseReport(number int64) (string, error) {
-	return withJob("denoise report", number, func(j *job) (string, error) {
-		cost, err := resultOf[*shared](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("denoise report", number, func(cost *shared) (string, error) {
 		return encode(cost)
 	})
 }

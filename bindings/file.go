@@ -82,11 +82,7 @@ func StartLoad(number int64, path string) (int64, error) {
 // LoadedPrecision copies the matrix of the loss of a model, D x D, to the
 // destination and returns 1, or returns 0 where the loss has none.
 func LoadedPrecision(number int64, precision uint64) (int64, error) {
-	return withJob("precision", number, func(j *job) (int64, error) {
-		fit, err := resultOf[*scqm.Fit](j)
-		if err != nil {
-			return 0, err
-		}
+	return onResult("precision", number, func(fit *scqm.Fit) (int64, error) {
 		q, ok := fit.Model.Loss.(framework.Quadratic)
 		if !ok {
 			return 0, nil

@@ -181,11 +181,7 @@ type fitReport struct {
 // JSON object: the entries of the report of the program scqm, the number of
 // rows of tau, of records of the history, and the seconds taken.
 func FitReport(number int64) (string, error) {
-	return withJob("fit report", number, func(j *job) (string, error) {
-		fit, err := resultOf[*scqm.Fit](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("fit report", number, func(fit *scqm.Fit) (string, error) {
 		return encode(reportOf(fit))
 	})
 }
@@ -208,11 +204,7 @@ const historyColumns = 4
 // c (D), u (D x d), v (D x s), theta (q x s), tau (rows x d), history (records x
 // 4: iteration, cost, passes over the data, seconds).
 func FitArrays(number int64, c, u, v, theta, tau, history uint64) (int64, error) {
-	return withJob("fit arrays", number, func(j *job) (int64, error) {
-		fit, err := resultOf[*scqm.Fit](j)
-		if err != nil {
-			return 0, err
-		}
+	return onResult("fit arrays", number, func(fit *scqm.Fit) (int64, error) {
 		m := fit.Model
 		for _, a := range []struct {
 			what    string

@@ -226,11 +226,7 @@ func (w *influenceWork) take(first int, list []scqm.RowInfluence) error {
 // InfluenceReport describes the result of such a job as a JSON object:
 // remaining, rounding and notes of scqm.Influence.
 func InfluenceReport(number int64) (string, error) {
-	return withJob("influence report", number, func(j *job) (string, error) {
-		o, err := resultOf[*scqm.Influence](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("influence report", number, func(o *scqm.Influence) (string, error) {
 		return encode(struct {
 			Remaining float64  `json:"remaining"`
 			Rounding  float64  `json:"rounding"`

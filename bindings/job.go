@@ -186,6 +186,18 @@ func resultOf[T any](j *job) (T, error) {
 	return none, fmt.Errorf("job has no result of this kind: %w", errJob)
 }
 
+// onResult runs the body of a function on the result of a job that has ended well.
+func onResult[R, T any](act string, number int64, body func(R) (T, error)) (T, error) {
+	return withJob(act, number, func(j *job) (T, error) {
+		result, err := resultOf[R](j)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return body(result)
+	})
+}
+
 // Wait waits for news of a job, at most so many milliseconds, and returns
 // Running, Done, Asked or Evaluated; the error of a job that failed. It writes
 // the state, 9 numbers as the constants say, to the destination state where

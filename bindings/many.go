@@ -104,11 +104,7 @@ func (m *manyFits) many(j *job, precision uint64) (many scqm.Many, err error) {
 // FitManyReport describes the result of such a job as a JSON list of reports as in
 // [FitReport].
 func FitManyReport(number int64) (string, error) {
-	return withJob("report on many fits", number, func(j *job) (string, error) {
-		m, err := resultOf[*manyFits](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("report on many fits", number, func(m *manyFits) (string, error) {
 		reports := make([]fitReport, len(m.fits))
 		for i, fit := range m.fits {
 			reports[i] = reportOf(fit)

@@ -98,11 +98,7 @@ func (s meanInput) compute(j *job, loss framework.Loss) (*meanResult, error) {
 // kinks were rounded for the influence (0: not at all), and a note where there
 // is no influence.
 func MeanReport(number int64) (string, error) {
-	return withJob("mean report", number, func(j *job) (string, error) {
-		m, err := resultOf[*meanResult](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("mean report", number, func(m *meanResult) (string, error) {
 		params := map[string]float64{}
 		if l, ok := m.Loss.(rowloss.Parametric); ok {
 			params = l.Params()

@@ -42,11 +42,7 @@ func StartReport(number int64, settings string, parts, x uint64, rows int64) (in
 
 // ReportPage is the page of such a job.
 func ReportPage(number int64) (string, error) {
-	return withJob("report page", number, func(j *job) (string, error) {
-		text, err := resultOf[*strings.Builder](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("report page", number, func(text *strings.Builder) (string, error) {
 		return text.String(), nil
 	})
 }

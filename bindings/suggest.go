@@ -45,11 +45,7 @@ func StartSuggest(number int64, settings string, x uint64, rows, columns int64, 
 // SuggestReport is the outcome of such a job as a JSON object, that of the
 // program scqm.
 func SuggestReport(number int64) (string, error) {
-	return withJob("suggest report", number, func(j *job) (string, error) {
-		s, err := resultOf[*selection.Suggestion](j)
-		if err != nil {
-			return "", err
-		}
+	return onResult("suggest report", number, func(s *selection.Suggestion) (string, error) {
 		return encode(s)
 	})
 }

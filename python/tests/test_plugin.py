@@ -32,7 +32,6 @@ from scqm.plugin import (
     check,
     find,
     folders,
-    new,
     parameter,
 )
 from scqm.plugin import _wire as wire
@@ -467,15 +466,9 @@ def test_a_plugin_ends_with_its_host(tmp_path: Path) -> None:
     pytest.fail("the plugin outlives its host")
 
 
-def test_new_and_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = new("mine", tmp_path)
-    assert path == tmp_path / "scqm-loss-mine"
-    assert path.stat().st_mode & 0o777 == 0o755
-    assert path.read_text().startswith(f"#!{sys.executable}\n")
-    with pytest.raises(FileExistsError):
-        new("mine", tmp_path)
-    with pytest.raises(ValueError, match="Mine"):
-        new("Mine", tmp_path)
+def test_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "scqm-loss-mine"
+    path.write_text("")
     monkeypatch.setenv("SCQM_PLUGIN_PATH", f"{tmp_path / 'none'}{os.pathsep}{tmp_path}")
     assert folders()[1] == tmp_path
     assert find("mine") == path
@@ -483,10 +476,3 @@ def test_new_and_find(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for missing in ("yours", str(tmp_path / "yours")):
         with pytest.raises(PluginNotFoundError, match="yours"):
             find(missing)
-
-
-def test_both_commands_write_the_same_template() -> None:
-    ours = ROOT / "python" / "scqm" / "plugin" / "template.txt"
-    assert (
-        ours.read_text() == (ROOT / "plugins" / "templates" / "python.tmpl").read_text()
-    )

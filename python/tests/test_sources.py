@@ -28,7 +28,7 @@ from scqm._parameters import RIDGE
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = {m.name for m in pkgutil.walk_packages(scqm.__path__, "scqm.")}
-MODULES = ["scqm", *sorted(FOUND - {"scqm._core", "scqm.plugin.__main__"})]
+MODULES = ["scqm", *sorted(FOUND - {"scqm._core"})]
 PUBLIC = [m for m in MODULES if "._" not in m and m != "scqm.plugin"]
 
 

@@ -1,14 +1,13 @@
 """Losses of your own as plugins of SCQM.
 
 A plugin is an executable Python file that ends in ``serve(YourLoss)``, with
-``YourLoss`` a subclass of `Loss`. ``python -m scqm.plugin new NAME`` writes one
-to begin with. This package needs NumPy and grpcio only.
+``YourLoss`` a subclass of `Loss`. ``scqm plugin new NAME --lang python`` writes
+one to begin with. This package needs NumPy and grpcio only.
 """
 
 from scqm.plugin._check import check
 from scqm.plugin._find import PluginNotFoundError, find, folders
 from scqm.plugin._loss import Array, Loss, ParameterError, parameter
-from scqm.plugin._new import new
 from scqm.plugin._server import serve
 
 __all__ = [
@@ -19,7 +18,6 @@ __all__ = [
     "check",
     "find",
     "folders",
-    "new",
     "parameter",
     "serve",
 ]
