@@ -1,7 +1,6 @@
 package bindings
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -17,8 +16,7 @@ const influenceColumns = 4
 // influenceSettings are the settings of [StartInfluence].
 type influenceSettings struct {
 	savedModel
-	// Single says that rows are of float32, for [StartBlockInfluence] and
-	// [StartResponses].
+	// Single says that rows are of float32, for [StartResponses].
 	Single bool `json:"single"`
 	// First is the number of the first row, for [StartResponses].
 	First int `json:"first"`
@@ -52,29 +50,6 @@ func StartInfluence(number int64, settings string, parts, x uint64, rows int64, 
 				return nil, err
 			}
 			return influence, w.take(0, influence.Rows)
-		})
-	})
-}
-
-// StartBlockInfluence is [StartInfluence] of all rows by scqm.Model.InfluenceFrom: it reads
-// them twice, block by block, and holds little beside, or by scqm.Model.Influence where it
-// takes all rows in memory. Rows may be of float32. It returns 1.
-func StartBlockInfluence(number int64, settings string, parts, x uint64, rows int64, weights, out uint64) (int64, error) {
-	return guarded("influence", func() (int64, error) {
-		w, err := readInfluence(settings, parts, x, rows, weights, out)
-		if err != nil {
-			return 0, err
-		}
-		return start(number, "influence", func(j *job) (any, error) {
-			m, err := w.withLoss(j, w.parts)
-			if err != nil {
-				return nil, err
-			}
-			influence, err := m.InfluenceFrom(j.ctx, w.rows, threads(w.Threads), w.take)
-			if errors.Is(err, scqm.ErrAllRows) {
-				return w.inMemory(j, m)
-			}
-			return influence, err
 		})
 	})
 }
@@ -121,7 +96,8 @@ func ResponseRemaining(response uint64, length int64) (float64, error) {
 }
 
 // StartResponses begins to compute the influences of some rows of a fit, by the bytes of
-// a response. The other arguments are those of [StartBlockInfluence]. It returns 1.
+// a response. The other arguments are those of [StartInfluence]; rows may be of float32.
+// It returns 1.
 func StartResponses(number int64, settings string, parts, response uint64, length int64, x uint64, rows int64, weights, out uint64) (int64, error) {
 	return guarded("influence", func() (int64, error) {
 		w, err := readInfluence(settings, parts, x, rows, weights, out)
@@ -193,26 +169,6 @@ func readInfluence(settings string, parts, x uint64, rows int64, weights, out ui
 	}
 	w.rows = p.source()
 	return w, w.writeTo(out, rows)
-}
-
-// inMemory finds the influence of all rows at once.
-func (w *influenceWork) inMemory(j *job, m *scqm.Model) (*scqm.Influence, error) {
-	n, d := w.rows.Shape()
-	x := scqm.Data{N: n, D: d, X: make([]float64, n*d)}
-	if err := w.rows.ReadRows(j.ctx, x.X, 0); err != nil {
-		return nil, err
-	}
-	if weigher, ok := w.rows.(datarows.Weigher); ok {
-		x.Weights = make([]float64, n)
-		if err := weigher.ReadWeights(j.ctx, x.Weights, 0); err != nil {
-			return nil, err
-		}
-	}
-	influence, err := m.Influence(j.ctx, x, threads(w.Threads))
-	if err != nil {
-		return nil, err
-	}
-	return influence, w.take(0, influence.Rows)
 }
 
 // take writes influences from a row of the fit on.

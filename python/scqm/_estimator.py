@@ -43,7 +43,6 @@ from ._rows import (
     like,
 )
 from ._suggest import suggest
-from ._sums import readable
 from ._validation import (
     check_bool,
     check_latent,
@@ -624,12 +623,9 @@ class SCQM(
         17
         """
         check_is_fitted(self)
-        rows = check_rows(self, X, in_place=True)
-        by_blocks = rows.dtype == np.float32 or isinstance(X, np.memmap)
-        if not by_blocks or not readable(rows):
-            rows, by_blocks = _native.contiguous(rows), False
+        rows = check_rows(self, X)
         weights = check_weights(sample_weight, rows)
-        found = _influence.compute(self._model(), rows, weights, by_blocks=by_blocks)
+        found = _influence.compute(self._model(), rows, weights)
         return replace(found, _index=index_of(X))
 
     def score(

@@ -168,23 +168,23 @@ class ProjectionReport:
 
 def compute(
     model: Model,
-    rows: npt.NDArray[Any],
+    rows: Array,
     weights: Array | None,
-    *,
-    by_blocks: bool = False,
 ) -> Influence:
-    """Return the influence of all rows.
-
-    By blocks, rows are read where they are, twice, and may be of float32.
-    """
+    """Return the influence of all rows."""
     out = np.empty((len(rows), 4))
     parts, keep = model.parts(with_tau=True)
-    settings = model.settings_of_fit() | {"single": rows.dtype == np.float32}
-    start = _core.bindings_StartInfluence
-    if by_blocks:
-        start = _core.bindings_StartBlockInfluence
+    settings = model.settings_of_fit()
     with model.job(rows, weights, out, parts, *keep) as job:
-        job.start(start, settings, parts, rows, len(rows), weights, out).wait()
+        job.start(
+            _core.bindings_StartInfluence,
+            settings,
+            parts,
+            rows,
+            len(rows),
+            weights,
+            out,
+        ).wait()
         report = json.loads(call(_core.bindings_InfluenceReport, job.number))
     return Influence(*out.T.copy(), **report)
 
