@@ -86,6 +86,7 @@ func (s modelSettings) build(j *job, parts []uint64, rows int64) (*scqm.Model, e
 //	report       rows of length D to their projections, each followed by residual,
 //	             min_eigenvalue, certified (1, 0, or -1 where the loss does not tell), parts
 //	             and second of scqm.RowProjection
+//	parts        coordinates tau to the parts of noise left in residuals there
 //
 // x holds the rows, out is the destination. It returns 1.
 func StartMap(number int64, act, settings string, parts, x uint64, rows int64, out uint64) (int64, error) {
@@ -169,6 +170,9 @@ var acts = map[string]act{
 	"report": {ambient, described, projectionReport},
 	"losses": {ambient, singleton, projectionLosses},
 	"hidden": {ambient, singleton, nil}, // see savedModel.hiddenErrors
+	"parts": {latent, ambient, func(_ *job, m *scqm.Model, x []float64, _ int) ([]float64, error) {
+		return m.ResidualParts(x), nil
+	}},
 }
 
 func (a act) arrays(s modelSettings, x uint64, rows int64, out uint64) (from, to []float64, err error) {

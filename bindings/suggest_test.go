@@ -1,6 +1,8 @@
 package bindings
 
 import (
+	"encoding/json"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,6 +39,34 @@ func TestSuggestionIsThatOfTheLibrary(t *testing.T) {
 	encoded, err := encode(want)
 	require.NoError(t, err)
 	assert.JSONEq(t, encoded, text)
+}
+
+func TestNoiseIsThatOfTheLibrary(t *testing.T) {
+	const n, D = 60, 8
+	e := pinned[float64](t, n*D)
+	require.NoError(t, losses.GeneralizedGaussianNoise(e, 1.3, 0.2, rand.New(rand.NewPCG(1, 2))))
+	power, err := losses.EstimatePower(e, nil)
+	require.NoError(t, err)
+	text := outcome(t, func(number int64) (int64, error) { return StartPower(number, at(e), n*D, 0) }, NoiseReport)
+	var p powerReport
+	require.NoError(t, json.Unmarshal([]byte(text), &p))
+	require.NotNil(t, p.PError)
+	assert.Equal(t, power, losses.Power{P: p.P, PError: *p.PError, Scale: p.Scale})
+
+	choice, err := losses.Choose(e, nil, D, 2)
+	require.NoError(t, err)
+	text = outcome(t, func(number int64) (int64, error) { return StartChoice(number, at(e), n, D, 2, 0) }, NoiseReport)
+	var c choiceReport
+	require.NoError(t, json.Unmarshal([]byte(text), &c))
+	assert.Equal(t, choice.Loss.Name(), c.Loss.Name)
+	assert.Equal(t, choice.Reason, c.Reason)
+	assert.Equal(t, choice.Decided, c.Decided)
+
+	number := newNumber()
+	defer release(t, number)
+	_, err = StartPower(number, at(e), 3, 0)
+	require.NoError(t, err)
+	assert.ErrorContains(t, await(t, number), "input: ")
 }
 
 // The name auto chooses the loss, and the notes say why.

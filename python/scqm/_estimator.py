@@ -670,6 +670,38 @@ class SCQM(
         errors = self._model().map("hidden", rows, 1, fit=True, more=more)[:, 0]
         return -float(np.sqrt(np.average(errors, weights=weights) / rows.shape[1]))
 
+    def residual_parts(self) -> Array:
+        """Return which part of the noise the fit has left in each residual.
+
+        A fit takes from every row what is along the sheet, so that residuals have
+        less variance than the noise, and other tails.
+        :func:`scqm.losses.estimate_power` and :func:`scqm.losses.choose` allow for
+        that.
+
+        Returns
+        -------
+        ndarray of shape (n, D)
+            For the residuals ``inverse_transform(embedding_) - X`` the variance
+            that is left, as a part of that of the noise.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scqm import SCQM
+        >>> from scqm.losses import estimate_power
+        >>> t = np.random.default_rng(0).uniform(-1, 1, (300, 1))
+        >>> noise = np.random.default_rng(1).laplace(scale=0.1, size=(300, 10))
+        >>> X = t + noise
+        >>> model = SCQM(1, linear=True).fit(X)
+        >>> residuals = model.inverse_transform(model.embedding_) - X
+        >>> power = estimate_power(residuals, model.residual_parts())
+        >>> abs(power.p - 1) < 2 * power.p_error
+        True
+        """
+        check_is_fitted(self)
+        tau = _native.contiguous(self.embedding_)
+        return self._model().map("parts", tau, self.components_.shape[1])
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file, the same as the program scqm writes.
 

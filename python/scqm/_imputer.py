@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import MissingIndicator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -16,6 +17,7 @@ from ._native import Array
 from ._options import documented
 from ._parameters import RIDGE
 from ._rows import check_rows
+from ._validation import check_bool
 from .exceptions import InputError
 from .losses import LossLike
 
@@ -47,6 +49,11 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
     loss : str or Loss, default="squared_l2"
         A loss that is a sum over entries, as for ``SCQM(missing="ignore")``.
     {ridge}
+    missing_values : float, default=nan
+        What stands for an entry that is missing.
+    add_indicator : bool, default=False
+        Append a column that is 1 where an entry was missing, for each column that
+        missed some in the fit.
     {max_iter}
     tol : float, default=1e-4
         First-order residual at which a fit counts as converged.
@@ -65,6 +72,8 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         What was taken, and whether a simpler model predicts better.
     n_iter_ : int
         Iterations of the fit, at least 1.
+    indicator_ : MissingIndicator or None
+        It makes the columns of ``add_indicator``.
     n_features_in_ : int
         Number D of columns.
     feature_names_in_ : ndarray of shape (D,)
@@ -93,6 +102,8 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         *,
         loss: LossLike = "squared_l2",
         ridge: float | Literal["auto"] = RIDGE,
+        missing_values: float = np.nan,
+        add_indicator: bool = False,
         max_iter: int | None = None,
         tol: float = 1e-4,
         random_state: int | np.random.RandomState | None = None,
@@ -102,6 +113,8 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         self.n_curvature = n_curvature
         self.loss = loss
         self.ridge = ridge
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -126,6 +139,9 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         there = ~np.isnan(rows)
         if not there.any():
             raise InputError("X has no entry that is not missing")
+        self.indicator_ = None
+        if check_bool("add_indicator", self.add_indicator):
+            self.indicator_ = MissingIndicator(error_on_new=False).fit(rows)
         self._kept = np.flatnonzero(there.any(axis=0))
         rows = rows[there.any(axis=1)][:, self._kept]
         self._mean = np.nanmean(rows, axis=0)
@@ -147,11 +163,14 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
 
         Returns
         -------
-        ndarray of shape (n, D or less)
-            The rows, without the columns that the fit left out; entries that were there
-            are the same, to the bit.
+        ndarray of shape (n, D or more)
+            The rows, without the columns that the fit left out, and with those of
+            ``add_indicator``; entries that were there are the same, to the bit.
         """
-        return self._fill(X)[0]
+        rows, filled, _ = self._fill(X)
+        if self.indicator_ is None:
+            return filled
+        return np.hstack([filled, self.indicator_.transform(rows)])
 
     def standard_errors(self, X: npt.ArrayLike) -> Array:
         """Say how uncertain the filled entries are.
@@ -167,7 +186,7 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
             Standard deviations of entries that are missing, 0 for the others, of the
             columns that :meth:`transform` fills.
         """
-        return self._fill(X)[1]
+        return self._fill(X)[2]
 
     def get_feature_names_out(
         self, input_features: npt.ArrayLike | None = None
@@ -187,16 +206,25 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         kept: npt.NDArray[np.object_] = names[self._kept]
-        return kept
+        if self.indicator_ is None:
+            return kept
+        return np.concatenate([kept, self.indicator_.get_feature_names_out(names)])
 
     def _rows(self, X: npt.ArrayLike, *, reset: bool) -> Array:
         """Return rows with NaN where entries are missing."""
-        least = 2 if reset else 1
-        checks: dict[str, Any] = {"ensure_min_samples": least}
-        return check_rows(self, X, reset=reset, missing=True, empty=True, **checks)
+        marked = not np.isnan(self.missing_values)
+        rows = check_rows(
+            self,
+            X,
+            reset=reset,
+            missing=not marked,
+            empty=True,
+            ensure_min_samples=2 if reset else 1,
+        )
+        return np.where(rows == self.missing_values, np.nan, rows) if marked else rows
 
-    def _fill(self, X: npt.ArrayLike) -> tuple[Array, Array]:
-        """Return rows, filled, and standard deviations."""
+    def _fill(self, X: npt.ArrayLike) -> tuple[Array, Array, Array]:
+        """Return rows, filled ones, and standard deviations."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         filled = rows[:, self._kept]
@@ -212,7 +240,7 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         else:
             made = np.broadcast_to(self._mean, filled.shape)
         std[~some] = self._scale
-        return np.where(gaps, made, filled), std
+        return rows, np.where(gaps, made, filled), std
 
     def _sheet(self, d: int, flat: bool) -> SCQM:
         return SCQM(
@@ -278,6 +306,6 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
     def __sklearn_tags__(self) -> Any:
         """Say what scikit-learn may send."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = bool(np.isnan(self.missing_values))
         tags.transformer_tags.preserves_dtype = []
         return tags

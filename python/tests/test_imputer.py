@@ -68,12 +68,19 @@ def test_conventions_of_imputers() -> None:
     gaps = parabolas(60)[1]
     gaps[:, 3], gaps[7] = np.nan, np.nan
     frame = pandas.DataFrame(gaps, columns=["a", "b", "c", "d"])
-    imputer = ManifoldImputer(1).set_output(transform="pandas")
+    imputer = ManifoldImputer(1, add_indicator=True).set_output(transform="pandas")
     filled = imputer.fit_transform(frame)
     names = ["a", "b", "c"]
+    marks = [f"missingindicator_{name}" for name in "abcd"]
     assert list(filled.columns) == list(imputer.get_feature_names_out())
-    assert list(filled.columns) == names
+    assert list(filled.columns)[:3] == names
+    assert set(filled.columns) - set(names) <= set(marks)
     np.testing.assert_allclose(filled.loc[7, names], np.nanmean(gaps[:, :3], axis=0))
+    coded = np.nan_to_num(gaps, nan=-999)
+    marked = ManifoldImputer(1, missing_values=-999)
+    np.testing.assert_array_equal(marked.fit_transform(coded), filled[names])
+    with pytest.raises(ValueError, match="NaN"):
+        marked.transform(gaps)
     with pytest.raises(InputError, match="no entry"):
         ManifoldImputer().fit(np.full((3, 2), np.nan))
     pipe = make_pipeline(ManifoldImputer(1), StandardScaler()).fit(gaps)

@@ -355,6 +355,12 @@ def test_homes_do_not_show() -> None:
             assert pickle.loads(pickle.dumps(thing)) is thing
 
 
+@pytest.mark.parametrize("d", [1.5, -1, True, 3])
+def test_choose_wants_a_dimension(d: Any) -> None:
+    with pytest.raises(scqm.exceptions.InputError, match=f"n_components is {d}; want "):
+        losses.choose(np.ones((20, 3)), d)
+
+
 @pytest.mark.parametrize("name", ["tukey", "cauchy", "welsch", "geman_mcclure"])
 def test_losses_that_redescend_find_their_delta(name: Any, X: Array) -> None:
     m = SCQM(1, loss=name).fit(X)

@@ -173,3 +173,49 @@ def test_auto_refuses_to_choose_and_takes_no_parameters() -> None:
     assert "2 directions off the sheet" in (model.loss_reason_ or "")
     with pytest.raises(ValueError, match="loss 'auto' takes no p"):
         SCQM(2, loss="auto", p=1.5).fit(X)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.25, 1.5, 2.0])
+def test_power_of_noise(p: float) -> None:
+    noise = generalized_gaussian_noise((200, 10), p, 0.3, random_state=7)
+    estimate = losses.estimate_power(noise)
+    assert abs(estimate.p - p) < 2 * estimate.p_error < 0.3
+    assert estimate.scale == pytest.approx(0.3, rel=0.15)
+
+
+def test_power_of_residuals_needs_parts() -> None:
+    X = bowl(300, 12, generalized_gaussian_noise((300, 12), 1.0, 0.1, random_state=8))
+    model = SCQM(2, 1).fit(X)
+    R = model.inverse_transform(model.embedding_) - X
+    blind = losses.estimate_power(R)
+    parts = model.residual_parts()
+    assert 9.5 < parts.sum(axis=1).mean() < 10
+    seeing = losses.estimate_power(R, parts)
+    assert abs(blind.p - 1) > 2 * blind.p_error
+    assert abs(seeing.p - 1) < 2 * seeing.p_error
+
+
+def test_choose_says_why() -> None:
+    R = radial_laplace_noise(200, 12, 1.0, random_state=9)
+    choice = losses.choose(R, 0)
+    assert choice.loss == losses.L2()
+    assert choice.decided
+    few = losses.choose(R, 10)
+    assert not few.decided
+    assert "2 directions off the sheet" in few.reason
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: losses.estimate_power([1.0, 2.0]), "want 10 or more"),
+        (lambda: losses.estimate_power(np.ones(20), np.ones(3)), "parts have shape"),
+        (lambda: losses.estimate_power(np.ones(20), np.zeros(20)), "above 0"),
+        (lambda: losses.estimate_power([np.nan] * 20), "NaN"),
+        (lambda: losses.choose(np.ones(20), 0), "want rows"),
+        (lambda: losses.choose(np.ones((20, 3)), 3), "want 0 to 2"),
+    ],
+)
+def test_noise_refusals(call: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        call()

@@ -22,7 +22,8 @@ Any function that takes residual rows ``R`` of shape (n, D) and returns values o
 shape (n,) and gradients of shape (n, D) is a loss, and so is a subclass of
 :class:`Loss`. :func:`check` tries whether one keeps the laws of losses.
 
-``SCQM(loss="auto")`` chooses one by the residuals. Samplers of noise are
+:func:`estimate_power` and :func:`choose` look at residuals: what noise they are,
+and which loss estimates best under it. The samplers of such noise are
 :func:`scqm.datasets.generalized_gaussian_noise` and
 :func:`scqm.datasets.radial_laplace_noise`.
 """
@@ -35,6 +36,7 @@ from .._laws import CheckReport, Verdict
 from ._check import check
 from ._loss import Loss, LossLike
 from ._mahalanobis import Mahalanobis
+from ._noise import Choice, Power, choose, estimate_power
 from ._plugin import Plugin
 from ._radial import L2, Cauchy, GemanMcClure, Huber, SquaredL2, Tukey, Welsch
 from ._resolve import names
@@ -45,6 +47,7 @@ __all__ = [
     "L2",
     "Cauchy",
     "CheckReport",
+    "Choice",
     "GemanMcClure",
     "Huber",
     "HuberEntries",
@@ -53,12 +56,15 @@ __all__ = [
     "Lp",
     "Mahalanobis",
     "Plugin",
+    "Power",
     "Quantile",
     "SquaredL2",
     "Tukey",
     "Verdict",
     "Welsch",
     "check",
+    "choose",
+    "estimate_power",
     "names",
 ]
 
