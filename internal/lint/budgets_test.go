@@ -13,7 +13,7 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 21065},
+	{"models/scqm", 21433},
 	{"models/denoise", 14516},
 	{"models/selection", 1039},
 	{"models/rows", 2150},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5374},
 	{"python/scqm", 13145},
 	{"python/benchmarks", 2357},
-	{".", 122004},
+	{".", 122332},
 }
 
 const (

@@ -30,10 +30,11 @@ func TestPlacedAreNearestPoints(t *testing.T) {
 		tau := make([]float64, n*f.Latent)
 		alternating.NewStatelessSweep(f, nil, n, 1).Place(tau, x)
 		alone := nearest.NewProjection(f)
+		alone.Reload()
 		want, diff := make([]float64, f.Latent), make([]float64, D)
 		for i := range n {
 			floats.SubTo(diff, x.Row(i), f.C)
-			f.ToFrame(alone.Y, diff)
+			alone.Load(diff)
 			alone.Find(want)
 			assert.InDelta(t, 0, floats.Distance(want, tau[i*f.Latent:(i+1)*f.Latent], 2), 1e-7*floats.Norm(diff, 2), "%v, row %d", shape, i)
 		}

@@ -64,13 +64,15 @@ func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
 
 // gradientKernel projects every row of a block on the sheet, then sums cost and gradients as an Objective does.
 type gradientKernel struct {
-	r         *Request
-	loss      framework.Loss
-	f         *sheet.Sheet
-	sweep     *alternating.StatelessSweep // projects rows as sweeps do
-	whole     *blockObjective             // for the number of rows of the last block
-	grad      framework.Point
-	projector *nearest.Projector // nil where sweep does it
+	r          *Request
+	loss       framework.Loss
+	f          *sheet.Sheet
+	sweep      *alternating.StatelessSweep // projects rows as sweeps do; nil for losses r'Mr
+	projection *nearest.Projection         // projects rows under losses r'Mr
+	diff       []float64                   // D
+	whole      *blockObjective             // for the number of rows of the last block
+	grad       framework.Point
+	projector  *nearest.Projector // nil where sweep or projection does it
 }
 
 // blockObjective is an objective for blocks with a fixed number of rows.
@@ -83,7 +85,13 @@ type blockObjective struct {
 
 func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKernel {
 	f := r.sheet()
-	k := &gradientKernel{r: r, loss: loss, f: f, sweep: alternating.NewStatelessSweep(f, nil, most, 1)}
+	k := &gradientKernel{r: r, loss: loss, f: f}
+	if _, metric := loss.(framework.Quadratic); metric {
+		k.projection, k.diff = nearest.NewLossProjection(f, loss), make([]float64, f.D)
+		k.projection.Reload()
+	} else {
+		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
+	}
 	if r.Kind == Projected || nearest.HasAbsoluteDescent(f, loss) && r.Eps < boundedBelow*r.Scale {
 		k.projector = nearest.NewProjector(f, loss)
 	}
@@ -133,7 +141,7 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 
 // place computes the projection tau of every row.
 func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) error {
-	o := k.whole
+	o, f := k.whole, k.f
 	if k.projector != nil {
 		err := k.projector.Project(ctx, o.tau, x, first)
 		if err != nil || k.r.Eps == 0 {
@@ -141,7 +149,15 @@ func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) erro
 		}
 		return o.descend(k.r, k.r.Eps)
 	}
-	k.sweep.Place(o.tau, x)
+	if k.sweep != nil {
+		k.sweep.Place(o.tau, x)
+		return o.eliminate(k.r, k.loss)
+	}
+	for i := range x.N {
+		floats.SubTo(k.diff, x.Row(i), f.C)
+		k.projection.Load(k.diff)
+		k.projection.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
+	}
 	return o.eliminate(k.r, k.loss)
 }
 

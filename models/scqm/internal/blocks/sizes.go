@@ -72,7 +72,7 @@ func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) 
 			continue
 		}
 		floats.SubTo(k.diff, x.Row(i), f.C)
-		f.ToFrame(k.projection.Y, k.diff)
+		k.projection.Load(k.diff)
 		k.projection.Find(k.tau)
 		f.Coordinates(k.z, k.phi, k.tau)
 		f.Residual(k.diff, k.z, x.Row(i))

@@ -18,7 +18,8 @@ import (
 //	P(u) = |q(u)|^2 u'Hu - (Nu . q(u))^2 < 0,   H = I + 2B + N'N,
 //
 // as r^2 (u'Hu + 2r Nu.q(u) + r^2 |q(u)|^2) has then, and only then, negative
-// values. For d = 2 the lines of planeDirections are searched. For s = 1 and any d the
+// values. For d = 2, P is a form of degree 6 in two variables: [sextic] finds
+// where it is negative, or that it is nowhere. For s = 1 and any d the
 // eigenvectors u of I + 2B of negative eigenvalues are such directions, for there
 // |Nu + r q(u)| vanishes for some r. Descending from every
 // stationary point along such a line ends at the nearest point, as each next
@@ -37,13 +38,10 @@ const (
 	// convexSlack is the rounding of an eigenvalue of I + 2B in units of its
 	// largest entry.
 	convexSlack = 0x1p-46
-	// planeDirections is the number of directions of lines through a point of the plane.
-	planeDirections = 64
 )
 
-// nearest searches the nearest point to x and writes it into minima[0]. It is exact for d = 1 and s <= 1,
-// and for d = 2 but for points that are nearer in less than pi/64 of all directions; otherwise it is the best of
-// several starts, improved along the eigenvectors of I + 2B.
+// nearest searches the nearest point to x and writes it into minima[0]. It is exact for d <= 2 and for s <= 1;
+// otherwise it is the best of several starts, improved along the eigenvectors of I + 2B.
 func (p *Projection) nearest(x []float64) {
 	p.load(x)
 	copy(p.minima[0], p.Y)
@@ -125,20 +123,33 @@ func (p *Projection) certified(tau []float64) bool {
 	f.WeighForms(p.w, p.me[f.Latent:])
 	switch len(tau) {
 	case 1:
-		return 1+2*p.w[0] >= 0
+		return p.flatForm(0, 0)+2*p.w[0] >= 0
 	case 2:
-		a, b, c := 1+2*p.w[0], p.w[1], 1+2*p.w[2]
+		a, b, c := p.flatForm(0, 0)+2*p.w[0], p.flatForm(0, 1)+p.w[1], p.flatForm(1, 1)+2*p.w[2]
 		size := max(math.Abs(a), math.Abs(b), math.Abs(c))
 		return a+c >= 0 && a*c-b*b >= -convexSlack*size*size && min(a, c) >= -convexSlack*size
 	}
 	clear(p.eigen.A)
 	for i := range tau {
-		p.eigen.A[i*len(tau)+i] = 1
+		for j := range tau {
+			p.eigen.A[i*len(tau)+j] = p.flatForm(i, j)
+		}
 	}
 	f.AddCurvature(p.eigen.A, p.w)
 	p.eigen.FactorizeOrIdentity()
 	n := len(p.eigen.Values)
-	return p.eigen.Values[0] >= -convexSlack*max(1, math.Abs(p.eigen.Values[n-1]))
+	return p.eigen.Values[0] >= -convexSlack*max(p.flatForm(0, 0), math.Abs(p.eigen.Values[n-1]))
+}
+
+// flatForm is an entry of I, or of S in the metric of a loss.
+func (p *Projection) flatForm(i, j int) float64 {
+	if p.metric != nil {
+		return p.metric.schur[i*p.f.Latent+j]
+	}
+	if i == j {
+		return 1
+	}
+	return 0
 }
 
 // leave writes a point lower than tau, a stationary point with value h for which certified was called last,
@@ -149,13 +160,20 @@ func (p *Projection) leave(tau []float64, value float64) bool {
 		p.along[0] = 1
 		return p.lowerAlong(tau, value)
 	case 2:
-		for k := range planeDirections {
-			p.along[1], p.along[0] = math.Sincos(math.Pi * float64(k) / planeDirections)
-			if p.lowerAlong(tau, value) {
-				return true
-			}
+		p.derivatives(tau)
+		theta := p.f.Theta
+		if p.metric != nil {
+			theta = p.metric.weighed
 		}
-		return false
+		p.sextic.load(p.f, theta, p.h, tau, p.w)
+		if p.metric != nil {
+			p.metric.addCross(&p.sextic.cross, p.f)
+			p.sextic.part = [3]float64{p.flatForm(0, 0) + 2*p.w[0], 2 * (p.flatForm(0, 1) + p.w[1]), p.flatForm(1, 1) + 2*p.w[2]}
+		}
+		return p.sextic.search(func(u, v float64) bool {
+			p.along[0], p.along[1] = u, v
+			return p.lowerAlong(tau, value)
+		})
 	default:
 		for j := range d {
 			if p.eigen.Values[j] >= 0 {

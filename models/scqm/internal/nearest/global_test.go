@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -101,4 +102,64 @@ func TestDrillNearest(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// The decomposition that the search rests on is exact.
+func TestSextic(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		f := sheet.New(5, 2, 3)
+		for i := range f.Theta {
+			f.Theta[i] = rng.NormFloat64()
+		}
+		p := NewProjection(f)
+		p.Reload()
+		for i := range p.Y {
+			p.Y[i] = rng.NormFloat64()
+		}
+		tau := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		p.Value(tau)
+		p.derivatives(tau)
+		p.sextic.load(f, f.Theta, p.h, tau, p.w)
+		u := []float64{rng.NormFloat64(), rng.NormFloat64()}
+		form := func(coefficients []float64) (sum float64) {
+			for i, v := range coefficients {
+				sum += v * math.Pow(u[0], float64(len(coefficients)-1-i)) * math.Pow(u[1], float64(i))
+			}
+			return sum
+		}
+		h0, slope := p.Value(tau), 2*floats.Dot(p.g, u)
+		for _, r := range []float64{-1, 0.3, 2} {
+			at := []float64{tau[0] + r*u[0], tau[1] + r*u[1]}
+			want := h0 + r*slope + r*r*(form(p.sextic.full[:])+2*r*form(p.sextic.cross[:])+r*r*form(p.sextic.square[:]))
+			assert.InDelta(t, want, p.Value(at), 1e-9*(1+math.Abs(want)))
+		}
+	}
+}
+
+// Bernstein coefficients are those of the form, before and after halving.
+func TestBernstein(t *testing.T) {
+	for i := range 7 {
+		var p sextic
+		p.square[min(i, 4)] = 1
+		p.full[i-min(i, 4)] = 1
+		p.begin()
+		six := p.stack[0].six
+		value := func(b [7]float64, x float64) float64 {
+			for n := 6; n > 0; n-- {
+				for k := range n {
+					b[k] += x * (b[k+1] - b[k])
+				}
+			}
+			return b[0]
+		}
+		for _, x := range []float64{-1, -0.5, 0, 0.3, 1} {
+			assert.InDelta(t, math.Pow(x, float64(i)), value(six, (x+1)/2), 1e-13)
+		}
+		var right [7]float64
+		middle := halve(six[:], right[:])
+		assert.InDelta(t, math.Pow(0, float64(i)), middle, 1e-13)
+		assert.InDelta(t, math.Pow(-0.5, float64(i)), value(six, 0.5), 1e-13)
+		assert.InDelta(t, math.Pow(0.25, float64(i)), value(right, 0.25), 1e-13)
+	}
 }

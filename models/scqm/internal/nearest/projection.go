@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -26,7 +27,7 @@ const (
 	maxMinima = 3
 )
 
-// Projection finds the nearest point of a sheet in the Euclidean norm.
+// Projection finds the nearest point of a sheet in the Euclidean norm, or in that of a loss r'Mr (see [metric]).
 // By Q'Q = I the distance of x from f(tau) is, up to a constant,
 //
 //	h(tau) = |a - tau|^2 + |b - Theta' phi(tau)|^2,  a = U'(x-c), b = V'(x-c),
@@ -36,6 +37,7 @@ const (
 // most 3d + 4 starts.
 type Projection struct {
 	*Quadratic           // with a above b as Y
+	metric     *metric   // nil for the Euclidean norm
 	start      []float64 // d
 	base       []float64 // d: a point of a line
 	along      []float64 // d: its direction
@@ -44,6 +46,7 @@ type Projection struct {
 	diff       []float64 // D
 	eigen      *dense.SymmetricEigen
 	lower      []float64 // d
+	sextic     sextic
 	lowest
 }
 
@@ -57,11 +60,50 @@ func NewProjection(f *sheet.Sheet) *Projection {
 	return p
 }
 
+// NewLossProjection returns a Projection in the metric of a loss r'Mr, and in the Euclidean norm for other
+// losses, for the current sheet: see Reload.
+func NewLossProjection(f *sheet.Sheet, loss framework.Loss) *Projection {
+	p := NewProjection(f)
+	if p.metric = newMetric(f, loss); p.metric != nil {
+		p.Metric = p.metric.whole
+		p.Reload()
+	}
+	return p
+}
+
+// Reload must be called after a change of the sheet.
+func (p *Projection) Reload() {
+	if p.metric != nil {
+		p.metric.load(p.f)
+	}
+}
+
 // load sets the row.
 func (p *Projection) load(x []float64) {
 	floats.SubTo(p.diff, x, p.f.C)
-	p.f.ToFrame(p.Y, p.diff)
+	p.Load(p.diff)
 	p.distance = p.distance[:0]
+}
+
+// Load sets x - c.
+func (p *Projection) Load(diff []float64) {
+	if p.metric != nil {
+		p.metric.toFrame(p.Y, diff)
+		return
+	}
+	p.f.ToFrame(p.Y, diff)
+}
+
+// inner is the inner product of h.
+func (p *Projection) inner(a, b []float64) float64 {
+	if p.metric == nil {
+		return floats.Dot(a, b)
+	}
+	var sum float64
+	for i, v := range a {
+		sum += v * dense.Dot(p.Metric[i*len(b):(i+1)*len(b)], b)
+	}
+	return sum
 }
 
 // find searches the global and local nearest points to x from several starts. It writes them into minima and
@@ -136,9 +178,9 @@ func (p *Projection) lineRoots(roots *[3]float64, tau0 []float64) int {
 		unit = 1
 	}
 	n := dense.CubicRoots(roots,
-		4*unit*unit*floats.Dot(p.square, p.square),
-		6*unit*floats.Dot(p.line, p.square),
-		2*(floats.Dot(p.line, p.line)+2*floats.Dot(g, p.square)),
+		4*unit*unit*p.inner(p.square, p.square),
+		6*unit*p.inner(p.line, p.square),
+		2*(p.inner(p.line, p.line)+2*floats.Dot(g, p.square)),
 		2/unit*floats.Dot(g, p.line))
 	for k := range n {
 		roots[k] *= unit
@@ -197,9 +239,9 @@ const (
 )
 
 // Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It is a function of Y and
-// Theta alone: up to 12 Newton steps from a, and a global search as [Projector.Project]'s where they fail, to
-// about 8 digits of tau. It returns h there and leaves the values of
-// [Quadratic.Value].
+// Theta alone: up to 12 Newton steps from a, and a global search where they fail: exact for d <= 2 and for s <=
+// 1 as [Projector.Project] is, to about 8 digits of tau. It returns h there and leaves the values of
+// [Quadratic.Value]. Theta is set by [Quadratic.Reload].
 func (p *Projection) Find(tau []float64) float64 {
 	copy(tau, p.Y[:p.f.Latent])
 	if p.f.S == 0 {
@@ -222,5 +264,9 @@ func (p *Projection) stationary(tau []float64) bool {
 	g := p.lower
 	copy(g, p.me[:len(tau)])
 	sheet.AddForm(g, p.w, tau)
-	return floats.Norm(g, 2) <= statelessGradient*floats.Norm(p.Y, 2)
+	size := p.flatForm(0, 0)
+	for j := range tau {
+		size = max(size, p.flatForm(j, j))
+	}
+	return floats.Norm(g, 2) <= statelessGradient*size*floats.Norm(p.Y, 2)
 }

@@ -57,13 +57,13 @@ type Missing struct {
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	p := &Projector{
-		LastStep: lastStep, f: f, loss: loss, projection: NewProjection(f), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
+		LastStep: lastStep, f: f, loss: loss, projection: NewLossProjection(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		absolute: newLeastAbsolute(f, loss),
 	}
 	switch _, radial := loss.(framework.Radial); {
 	case p.absolute != nil:
 		p.batch = NewStatelessBatch(f) // goes on from there
-	case radial:
+	case radial && p.projection.metric == nil:
 		p.batch = NewBatch(f, Tolerance{exactStep, exactGradient})
 	}
 	return p
@@ -73,6 +73,9 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 func (p *Projector) Reload() {
 	if p.absolute != nil {
 		p.absolute.reload()
+	}
+	if p.projection.metric != nil {
+		p.projection.Reload()
 	}
 }
 
@@ -100,7 +103,7 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		case p.absolute != nil:
 			p.leastAbsolute(out, x.Row(i), p.projected(i))
 		case p.batch != nil && p.projected(i):
-		case p.batch != nil:
+		case p.batch != nil || p.projection.metric != nil:
 			p.projection.nearest(x.Row(i))
 			p.tryWarmStart()
 			copy(out, p.projection.minima[0])
