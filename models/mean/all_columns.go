@@ -3,8 +3,9 @@ package mean
 import (
 	"context"
 	"fmt"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/rows"
@@ -66,27 +67,14 @@ func (p *Problem) finish(ctx context.Context, m *Mean, c Config) (*Mean, error) 
 
 // medians returns a weighted median of every column.
 func medians(x rows.Data) []float64 {
-	c, column, weights := make([]float64, x.D), make([]float64, x.N), make([]float64, x.N)
-	order := make([]int, x.N)
+	c, column := make([]float64, x.D), make([]float64, x.N)
 	for k := range c {
 		for i := range column {
 			column[i] = x.Row(i)[k]
 		}
-		floats.Argsort(column, order)
-		var total, sum float64
-		for i, from := range order {
-			weights[i] = 1
-			if x.Weights != nil {
-				weights[i] = x.Weights[from]
-			}
-			total += weights[i]
-		}
-		for i, w := range weights {
-			if sum += w; sum >= total/2 {
-				c[k] = column[i]
-				break
-			}
-		}
+		weights := slices.Clone(x.Weights)
+		stat.SortWeighted(column, weights)
+		c[k] = stat.Quantile(0.5, stat.Empirical, column, weights)
 	}
 	return c
 }
