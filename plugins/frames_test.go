@@ -13,7 +13,7 @@ import (
 // but as good.
 func TestPluginsServeFrames(t *testing.T) {
 	p := start(t, "builtin:l2", Options{})
-	if !p.SharedMemory() {
+	if !p.segments.Usable() {
 		t.Skip("frames need shared memory")
 	}
 	s, err := p.segments.Borrow(segment.MinBytes)

@@ -71,9 +71,6 @@ func (p *Plugin) Description() Description { return p.description }
 // NonConvex reports whether the loss makes no promise to be convex.
 func (p *Plugin) NonConvex() bool { return p.offer.NonConvex }
 
-// SharedMemory reports whether large arrays travel through shared memory.
-func (p *Plugin) SharedMemory() bool { return p.segments.Usable() }
-
 // Close ends the plugin: it is asked to, and killed if it does not within a
 // second. Nothing of it is left. Further calls of the loss fail.
 func (p *Plugin) Close() error {

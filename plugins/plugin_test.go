@@ -32,7 +32,7 @@ func TestAPluginIsTheLossItServes(t *testing.T) {
 		for _, bytes := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/bytes=%v", kind, bytes), func(t *testing.T) {
 				p := start(t, "builtin:"+kind, Options{NoSharedMemory: bytes})
-				assert.Equal(t, !bytes, p.SharedMemory())
+				assert.Equal(t, !bytes, p.segments.Usable())
 				l, want := p.Loss(), builtin(kind)
 				assert.Equal(t, want.Name(), l.Name())
 				assert.Equal(t, rowloss.StructureOf(want), rowloss.StructureOf(l))
