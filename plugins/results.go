@@ -3,9 +3,9 @@ package plugins
 import (
 	"fmt"
 	"math"
+	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
@@ -42,14 +42,10 @@ func (r result) positive() bool {
 }
 
 // take copies numbers, each of which it reads once, and reports whether all are
-// finite and, where that is asked, at least 0. A sum that overflows counts as not
-// finite: it is for inspect to look closer.
+// finite and, where that is asked, at least 0.
 func take(dst, src []float64, positive bool) bool {
 	copy(dst, src)
-	if sum := floats.Sum(dst); sum-sum != 0 {
-		return false
-	}
-	return !positive || floats.Min(dst) >= 0
+	return dense.FiniteUntil(dst) == len(dst) && (!positive || slices.Min(dst) >= 0)
 }
 
 // inspect finds the first bad number. Numbers that are not finite are fine

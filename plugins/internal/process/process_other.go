@@ -3,11 +3,10 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os/exec"
-
-	"github.com/hashicorp/go-plugin/runner"
 
 	"github.com/scqm/scqm/plugins/internal/executable"
 )
@@ -15,8 +14,20 @@ import (
 // Process is not available on this system, which has no process groups. Configure says so before any method of a
 // Runner is called.
 type Process struct {
-	runner.Runner
+	absent
 	file *executable.File
+}
+
+// absent are the methods of a Runner that nothing calls.
+type absent interface {
+	Start(context.Context) error
+	Wait(context.Context) error
+	Kill(context.Context) error
+	Stdout() io.ReadCloser
+	Stderr() io.ReadCloser
+	Diagnose(context.Context) string
+	PluginToHost(network, address string) (string, string, error)
+	HostToPlugin(network, address string) (string, string, error)
 }
 
 // New returns a process that cannot be started.
