@@ -102,6 +102,19 @@ class DenoiseReport:
     share_error: float
 
 
+def report_of(about: Any, share_error: float) -> DenoiseReport:
+    """Return the report for its columns, in an array of NumPy or of Dask."""
+    return DenoiseReport(
+        residual=about[:, 0].copy(),
+        noise=about[:, 1].copy(),
+        n_neighbors=about[:, 2].astype(np.int64),
+        ridge=about[:, 3].copy(),
+        extrapolated=about[:, 4] > 0,
+        unchanged=about[:, 5] > 0,
+        share_error=share_error,
+    )
+
+
 class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Move noisy rows onto the curved surface they scatter about.
 
@@ -548,9 +561,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             raise InputError(f"method is {method!r}; want one of {', '.join(known)}")
         settings: dict[str, Any] = {
             "method": method,
-            "d": self._dimension(),
+            "d": self._count_or("n_components", {"auto": CHOOSE}),
             "n_neighbors": self._neighbors(),
-            "axes": self._axes(),
+            "axes": self._count_or("n_axes", {"auto": 0, "all": -1}),
             "cell_rows": self._cell_rows,
             "ignore_missing": check_missing(self.missing),
             "threads": check_threads(self.n_threads),
@@ -582,40 +595,26 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         loss = self._loss("Loss" in known[method])
         return settings, loss
 
-    def _dimension(self) -> int:
-        """Return the dimension, -1 to choose it."""
-        if isinstance(self.n_components, str):
-            if self.n_components != "auto":
-                raise InputError(
-                    f"n_components is {self.n_components!r}; want an integer or 'auto'"
-                )
-            return CHOOSE
-        return check_integer("n_components", self.n_components, 1)
-
-    def _axes(self) -> int:
-        """Return the number of principal axes, 0 to find it, -1 for all columns."""
-        if isinstance(self.n_axes, str):
-            if self.n_axes not in ("auto", "all"):
-                raise InputError(
-                    f"n_axes is {self.n_axes!r}; want an integer, 'auto' or 'all'"
-                )
-            return 0 if self.n_axes == "auto" else -1
-        return check_integer("n_axes", self.n_axes, 1)
+    def _count_or(self, name: str, words: dict[str, int]) -> int:
+        """Return a parameter that is an integer of at least 1, or one of some words."""
+        value = getattr(self, name)
+        if not isinstance(value, str):
+            return check_integer(name, value, 1)
+        if value not in words:
+            wanted = " or ".join(["an integer", *map(repr, words)])
+            raise InputError(f"{name} is {value!r}; want {wanted}")
+        return words[value]
 
     def _neighbors(self) -> int:
         """Return the number of neighbours, -1 and, for "auto", 0 to choose it."""
-        if isinstance(self.n_neighbors, str):
-            if self.n_neighbors != "auto":
-                raise InputError(
-                    f"n_neighbors is {self.n_neighbors!r}; want an integer or 'auto'"
-                )
+        number = self._count_or("n_neighbors", {"auto": CHOOSE})
+        if number == CHOOSE:
             if self.method in ("kde", "logkde") and self.width != "local":
                 raise InputError(
                     "n_neighbors is 'auto'; kernels of fixed width have no neighbours "
                     "to choose, set width to 'local' or n_neighbors to its default"
                 )
-            return 0 if self.method == "auto" else -1
-        number = check_integer("n_neighbors", self.n_neighbors, 1)
+            return 0 if self.method == "auto" else CHOOSE
         return 0 if self.method in CHOOSING and number == NEIGHBORS else number
 
     def _width(self) -> float | str | None:
@@ -713,10 +712,13 @@ class _Fitted:
         rows = self.X if self.weights is None else self.X[self.weights > 0]
         return rows[~np.isnan(rows).any(axis=1)]
 
+    def _job_settings(self) -> dict[str, Any]:
+        """Return the settings with what the library is told of the loss."""
+        choice = None if self.loss is None else self.loss._choice()
+        return self.settings | {"loss": choice}
+
     def prepare(self, verbose: bool) -> tuple[Kept, dict[str, Any]]:
         """Fit, and return what stays in the library and its report."""
-        matrix = None if self.loss is None else self.loss._matrix()
-        choice = None if self.loss is None else self.loss._choice()
         # Arrays from a pickle may be anywhere in memory.
         X = _native.contiguous(self.X)
         weights = None if self.weights is None else _native.contiguous(self.weights)
@@ -726,12 +728,12 @@ class _Fitted:
         ):
             job.start(
                 _core.bindings_StartDenoiser,
-                self.settings | {"loss": choice},
+                self._job_settings(),
                 X,
                 len(X),
                 X.shape[1],
                 weights,
-                matrix,
+                None if self.loss is None else self.loss._matrix(),
             ).wait(progress=progress)
             report: dict[str, Any] = json.loads(
                 call(_core.bindings_DenoiserReport, job.number)
@@ -741,17 +743,15 @@ class _Fitted:
 
     def partition(self, total: int) -> dict[str, Any]:
         """Cut space into cells for so many rows, of which these are a sample."""
-        matrix = None if self.loss is None else self.loss._matrix()
-        choice = None if self.loss is None else self.loss._choice()
         with Job(answer=self._answer) as job:
             job.start(
                 _core.bindings_StartPartition,
-                self.settings | {"loss": choice},
+                self._job_settings(),
                 self.X,
                 len(self.X),
                 self.X.shape[1],
                 total,
-                matrix,
+                None if self.loss is None else self.loss._matrix(),
             ).wait()
             made: dict[str, Any] = json.loads(
                 call(_core.bindings_PartitionReport, job.number)
@@ -778,15 +778,7 @@ class _Fitted:
                 about,
             ).wait(progress=progress)
             cost = json.loads(call(_core.bindings_DenoiseReport, job.number))
-        return out, DenoiseReport(
-            residual=about[:, 0].copy(),
-            noise=about[:, 1].copy(),
-            n_neighbors=about[:, 2].astype(np.int64),
-            ridge=about[:, 3].copy(),
-            extrapolated=about[:, 4] > 0,
-            unchanged=about[:, 5] > 0,
-            share_error=cost["share_error"],
-        )
+        return out, report_of(about, cost["share_error"])
 
     def describe(
         self,

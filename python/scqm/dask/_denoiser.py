@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
-from .._denoiser import LOSS, NEIGHBORS, DenoiseReport, _Fitted
+from .._denoiser import LOSS, NEIGHBORS, DenoiseReport, _Fitted, report_of
 from .._denoiser import ManifoldDenoiser as InMemory
 from .._library import _core
 from .._native import Array, call, contiguous
@@ -282,16 +282,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             )
             for part, width in ((0, D), (1, TOLD))
         )
-        report = DenoiseReport(
-            residual=about[:, 0],
-            noise=about[:, 1],
-            n_neighbors=about[:, 2].astype(np.int64),
-            ridge=about[:, 3],
-            extrapolated=about[:, 4] > 0,
-            unchanged=about[:, 5] > 0,
-            share_error=0.0,
-        )
-        return rows, report
+        return rows, report_of(about, 0.0)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_cells" in self.__dict__

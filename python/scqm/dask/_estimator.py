@@ -73,6 +73,11 @@ class SCQM(_estimator.SCQM):
     also where some of them die, on processors of one kind and with one version of
     scqm and its libraries. The rows stay on the workers.
 
+    ``transform``, ``inverse_transform``, ``project`` and ``score`` give arrays of Dask
+    that are not yet computed where rows are arrays or data frames of Dask, and are
+    those of :class:`scqm.SCQM` where they are not. ``return_report`` and ``hidden``
+    take rows in memory only.
+
     A sample of the rows decides what ``n_curvature`` leaves to them; "auto" as loss or
     ridge, missing entries and other solvers are refused. A loss of your own goes to
     the workers by cloudpickle, which must find what it imports there; the file of a
@@ -174,51 +179,12 @@ class SCQM(_estimator.SCQM):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the coordinates of the points of the sheet nearest to rows.
-
-        Parameters
-        ----------
-        X : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, D)
-            Rows.
-
-        Returns
-        -------
-        dask.array.Array of shape (n, d)
-            The coordinates, not yet computed; an ndarray where X is not of Dask.
-        """
         return self._map("transform", X, len(self._fitted().components_))
 
     def inverse_transform(self, T: Any) -> Any:
-        """Return the points of the sheet with the coordinates given.
-
-        Parameters
-        ----------
-        T : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, d)
-            Coordinates.
-
-        Returns
-        -------
-        dask.array.Array of shape (n, D)
-            The rows f(tau), not yet computed; an ndarray where T is not of Dask.
-        """
         return self._map("inverse_transform", T, self._fitted().n_features_in_)
 
     def project(self, X: Any, *, return_report: bool = False) -> Any:
-        """Return the points of the sheet nearest to rows.
-
-        Parameters
-        ----------
-        X : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, D)
-            Rows.
-        return_report : bool, default=False
-            Say how far each projection can be trusted; for rows in memory only.
-
-        Returns
-        -------
-        dask.array.Array of shape (n, D)
-            The rows f(tau), not yet computed; as of :meth:`scqm.SCQM.project` where X
-            is not of Dask.
-        """
         if return_report:
             if is_lazy(X):
                 raise InputError(
@@ -272,25 +238,6 @@ class SCQM(_estimator.SCQM):
         *,
         hidden: float | None = None,
     ) -> Any:
-        """Return minus the mean loss of rows against their projections.
-
-        Parameters
-        ----------
-        X : dask.array.Array, dask.dataframe.DataFrame or array-like of shape (n, D)
-            Rows.
-        y : None
-            Ignored.
-        sample_weight : dask.array.Array of shape (n,), optional
-            Weights of the mean.
-        hidden : float, optional
-            As of :meth:`scqm.SCQM.score`, for rows in memory.
-
-        Returns
-        -------
-        dask.array.Array
-            One number, not yet computed, which ``float`` computes; a float where X is
-            not of Dask. At most 0; the higher, the better the sheet fits.
-        """
         if not is_lazy(X):
             return super().score(X, sample_weight=sample_weight, hidden=hidden)
         if hidden is not None:
