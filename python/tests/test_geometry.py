@@ -96,7 +96,7 @@ def test_dimension_is_chosen() -> None:
     given = ManifoldDenoiser(1, method="mls").fit(noisy)
     np.testing.assert_array_equal(curve.transform(noisy), given.transform(noisy))
     again = pickle.loads(pickle.dumps(curve))
-    np.testing.assert_array_equal(again.geometry_.curvature, given.curvature_)
+    np.testing.assert_array_equal(again.geometry_.curvature, given.geometry_.curvature)
     with pytest.raises(InputError):
         ManifoldDenoiser("two").fit(noisy)
 
