@@ -18,7 +18,7 @@ var budgets = []struct {
 	{"models/selection", 1039},
 	{"models/rows", 2150},
 	{"models/residuals", 1882},
-	{"models/mean", 1272},
+	{"models/mean", 1260},
 	{"solvers", 5961},
 	{"framework", 9322},
 	{"losses", 3156},
@@ -29,9 +29,9 @@ var budgets = []struct {
 	{"cmd", 5290},
 	{"bindings", 5575},
 	{"plugins", 5374},
-	{"python/scqm", 13145},
+	{"python/scqm", 13075},
 	{"python/benchmarks", 2357},
-	{".", 122332},
+	{".", 122294},
 }
 
 const (
