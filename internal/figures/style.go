@@ -33,8 +33,6 @@ var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
 // Lengths of plots.
 const (
 	plotDPI    = 144
-	plotWidth  = 8.5 * vg.Inch
-	plotHeight = 6 * vg.Inch
 
 	panelColumns = 2
 	panelWidth   = 5.5 * vg.Inch
@@ -57,13 +55,6 @@ func newPlot(title, x, y string) *plot.Plot {
 	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{0xE4}, color.Gray{0xE4}
 	p.Add(grid)
 	return p
-}
-
-// rendered draws p with a margin.
-func rendered(p *plot.Plot) image.Image {
-	canvas := vgimg.NewWith(vgimg.UseWH(plotWidth, plotHeight), vgimg.UseDPI(plotDPI))
-	p.Draw(inner(canvas))
-	return canvas.Image()
 }
 
 // drawPanels draws plots side by side, in rows of one length; nil leaves a gap.
