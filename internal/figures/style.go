@@ -32,7 +32,7 @@ var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
 
 // Lengths of plots.
 const (
-	plotDPI    = 144
+	plotDPI = 144
 
 	panelColumns = 2
 	panelWidth   = 5.5 * vg.Inch
