@@ -305,7 +305,7 @@ def test_actions_are_pinned_by_commit() -> None:
 
 def test_the_sdist_has_all_that_go_needs() -> None:
     """Files that are embedded among it, which no other build would miss."""
-    kinds = ("GoFiles", "CgoFiles", "EmbedFiles")
+    kinds = ("GoFiles", "CgoFiles", "CFiles", "HFiles", "SFiles", "EmbedFiles")
     files = "".join(
         f"{{{{range .{k}}}}}{{{{$.Dir}}}}/{{{{.}}}} {{{{end}}}}" for k in kinds
     )
