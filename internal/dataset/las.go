@@ -227,7 +227,7 @@ func (h *las) extraFields(extra int) (fields []field, err error) {
 	}
 	seen := map[string]bool{"": true}
 	for _, d := range h.descriptors() {
-		f := field{name: lasText(d, 4), count: 1}
+		f := field{name: lasText(d, 4), count: 1, scaled: d[3]&lasScaled != 0}
 		switch kind := int(d[2]); {
 		case kind == 0:
 			f.numeric, f.count = lasTypes[0], int(d[3])

@@ -226,3 +226,23 @@ func FuzzLAS(f *testing.F) {
 		}
 	})
 }
+
+// Values that replace scaled ones are not scaled.
+func TestLASReplacesScaledValues(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.las")
+	points := &Matrix{Rows: 2, Cols: 3, Data: []float64{0, 1, 2, 3, 4, 5}}
+	more := &Matrix{Rows: 2, Cols: 1, Names: []string{"error"}, Data: []float64{0.25, 0.5}}
+	require.NoError(t, WritePointCloud(path, nil, points, more))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	options := bytes.Index(text, []byte("error\x00")) - 1
+	require.Positive(t, options)
+	text[options] |= lasScaled
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	c, err := ReadPointCloud(path, false)
+	require.NoError(t, err)
+	require.NoError(t, WritePointCloud(path, c, points, more))
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Zero(t, after[bytes.Index(after, []byte("error\x00"))-1]&lasScaled)
+}

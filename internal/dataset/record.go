@@ -25,6 +25,8 @@ type field struct {
 	length numeric // of the number of values before those of a list, zero where it is none
 	// A whole number stands for itself times scale plus offset, where scale is not 0.
 	scale, offset float64
+	// scaled says that its description has another scale or offset.
+	scaled bool
 }
 
 // record describes the points of a file, or other elements of it: their fields in
@@ -292,7 +294,7 @@ func (r *record) index(name string) int {
 
 // place returns the fields of records that have columns beside what they have, and
 // the column of each field, -1 where it stays. A column takes the place of the field
-// of its name, as a float where that is none, or comes after all.
+// of its name, as a float where that is none or is scaled, or comes after all.
 func (r *record) place(names []string) (fields []field, columns []int) {
 	at := make(map[string]int, len(r.fields))
 	for i, f := range r.fields {
@@ -308,7 +310,7 @@ func (r *record) place(names []string) (fields []field, columns []int) {
 		case !there:
 			fields, columns = append(fields, field{name: name, numeric: float64s, count: 1}), append(columns, k)
 			continue
-		case fields[i].scale == 0 && (fields[i].kind != 'F' || !fields[i].isNumber()):
+		case fields[i].scaled || fields[i].scale == 0 && (fields[i].kind != 'F' || !fields[i].isNumber()):
 			fields[i] = field{name: name, numeric: float64s, count: 1}
 		}
 		columns[i] = k

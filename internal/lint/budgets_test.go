@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5374},
 	{"python/scqm", 13075},
 	{"python/benchmarks", 2357},
-	{".", 122294},
+	{".", 122287},
 }
 
 const (
