@@ -131,7 +131,7 @@ func (h *las) read(text []byte) (points int, body []byte, err error) {
 	case size < least || at < size || at > len(text):
 		return 0, nil, inputErrorf(ErrTruncated, "the header has %d bytes and points begin at %d, in a file of %d; copy or download it again", size, at, len(text))
 	case h.format >= 64:
-		return 0, nil, inputErrorf(ErrFormat, "is compressed (LAZ); uncompress it with laszip, or read it in Python with laspy")
+		return 0, nil, inputErrorf(ErrFormat, "is compressed (LAZ); uncompress it with laszip, or read it in Python with scqm.datasets.read_las and laspy")
 	case h.format >= len(lasSizes):
 		return 0, nil, inputErrorf(ErrFormat, "has points of format %d; 0 to 10 are read", h.format)
 	case stride < lasSizes[h.format]:

@@ -234,7 +234,7 @@ func CheckKnown(path string) error {
 	plain := strings.TrimSuffix(strings.ToLower(name), ".gz")
 	switch {
 	case format == formatLAZ:
-		return inputErrorf(ErrFormat, "%s: is compressed (LAZ); uncompress it to .las with laszip, or read it in Python with laspy", path)
+		return inputErrorf(ErrFormat, "%s: is compressed (LAZ); uncompress it to .las with laszip, or read it in Python with scqm.datasets.read_las and laspy", path)
 	case path == "-", slices.Contains(cloudFormats, format), slices.Contains(formats, extension(plain)), strings.HasSuffix(plain, "-ubyte"):
 		return nil
 	}

@@ -29,9 +29,9 @@ var budgets = []struct {
 	{"cmd", 5290},
 	{"bindings", 5575},
 	{"plugins", 5374},
-	{"python/scqm", 13075},
+	{"python/scqm", 13310},
 	{"python/benchmarks", 2357},
-	{".", 122287},
+	{".", 122482},
 }
 
 const (

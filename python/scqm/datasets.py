@@ -13,18 +13,21 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state as check_state
 
+from ._las import LasScan, read_las
 from ._native import Array
 from ._validation import check_real, check_seed
 from .exceptions import InputError
 
 __all__ = [
     "Digits",
+    "LasScan",
     "generalized_gaussian_noise",
     "load_digits_sample",
     "make_arc",
     "make_sphere",
     "make_torus",
     "radial_laplace_noise",
+    "read_las",
 ]
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
