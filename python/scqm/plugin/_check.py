@@ -53,11 +53,11 @@ def check(loss: Loss | type[Loss], *, seed: int = 0) -> CheckReport:
             return own.evaluate(R)
 
     def weights(_: object, R: Array) -> Array:
-        w = np.asarray(own.weights(R))  # type: ignore[attr-defined]
+        w = np.asarray(own.weights(R))  # type: ignore[attr-defined]  # optional
         return w if w.ndim > 1 else np.repeat(w[:, None], R.shape[1], axis=1)
 
     def hessian_product(_: object, R: Array, V: Array) -> Array:
-        product: Array = own.hessian_product(R, V)  # type: ignore[attr-defined]
+        product: Array = own.hessian_product(R, V)  # type: ignore[attr-defined]  # optional
         return product
 
     for method in weights, hessian_product:
