@@ -14,8 +14,6 @@ import (
 const (
 	// maxDrift is how far an iterate may drift before it is put back.
 	maxDrift = 1e-12
-	// dearPasses is the number of passes of an iteration that makes a test after it cheap.
-	dearPasses = 40
 	// fastDecrease is the relative decrease of the cost in an iteration above
 	// which the stationarity is not computed.
 	fastDecrease = 1e-6
@@ -277,21 +275,20 @@ func (r *run) judge(before float64) (Status, bool, error) {
 
 // due reports whether it is time to compute the stationarity. Unless the user
 // says when, that is not while the cost falls fast: what is fast does not depend
-// on the tolerance, nor does then the path.
+// on the tolerance, nor does then the path. It is time at once where the run comes to
+// rest: Newton's method may leave a saddle again in a later iteration, for a long valley
+// in which the cost hardly falls.
 func (r *run) due(decrease, before float64) bool {
 	if r.options.CheckEvery > 0 {
 		return r.iteration%r.options.CheckEvery == 0
 	}
-	return (r.iteration%DefaultCheckEvery == 0 || r.dear()) && decrease <= fastDecrease*r.fallen(before)
+	return r.comesToRest(decrease, before) || r.iteration%DefaultCheckEvery == 0 && decrease <= fastDecrease*r.fallen(before)
 }
 
-// dear reports whether the last iteration took so many passes, as those of trust regions
-// do, that a computation of the stationarity after it is little beside. Iterations of
-// solvers that do not tell their gradient are many and small steps.
-func (r *run) dear() bool {
-	_, graded := r.state.(graded)
-	n := len(r.history)
-	return graded && n > 1 && r.history[n-1].Passes-r.history[n-2].Passes >= dearPasses
+// comesToRest reports whether the last iteration is the first after one that gained more than restDecrease.
+func (r *run) comesToRest(decrease, before float64) bool {
+	n, rest := len(r.history), restDecrease*r.fallen(before)
+	return n > 2 && decrease <= rest && (r.history[n-3].Cost-r.history[n-2].Cost)*r.by > rest
 }
 
 func pick[T any](first bool, a, b T) T {

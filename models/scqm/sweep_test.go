@@ -204,7 +204,7 @@ func TestAlternatingLinearSquaredIsPCA(t *testing.T) {
 	copy(start[BlockQ], gaussians(3, 24))
 	require.NoError(t, p.Blocks()[BlockQ].Restore(start[BlockQ]))
 	clear(start[BlockC])
-	run, err := framework.Solve(context.Background(), p, start, solvers.Alternating{}, framework.Options{MinRelativeDecrease: 1e-15})
+	run, err := framework.Solve(context.Background(), p, start, solvers.Alternating{}, framework.Options{MinRelativeDecrease: 1e-15, Tolerance: 1e-9})
 	require.NoError(t, err)
 	assert.InEpsilon(t, best, run.Cost, 1e-12)
 	assert.Greater(t, run.History[0].Cost, 1.5*best)
