@@ -18,7 +18,7 @@ const (
 	firstExamined, examinedEvery = 1e-4, 1e-2
 	// minGain and probeGain are the relative decreases of the cost from which on a
 	// relocation is worth more iterations, and a probe finds anything.
-	minGain, probeGain = 1e-6, 1e-8
+	minGain, probeGain = 1e-5, 1e-8
 	// restDecrease is the decrease of the cost in an iteration, relative to the
 	// cost at the start, above which a run goes on whatever its gradient, unless
 	// the stationarity is at most noGradient.

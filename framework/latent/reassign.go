@@ -16,7 +16,7 @@ type Reassigner interface {
 }
 
 // minGain is the least relative decrease of the cost by a relocation after which a run continues.
-const minGain = 1e-6
+const minGain = 1e-5
 
 // Reassign moves x, in place, to a point of lower cost that a [Reassigner] finds, possibly far away, and reports
 // whether it did. It does nothing in a run that is restricted to first derivatives.

@@ -24,8 +24,8 @@ const (
 	roundingGrowth = 3
 	roundingMost   = 1
 	// objectiveDifference is the relative difference up to which the objective of the model on the data counts
-	// as that of its fit.
-	objectiveDifference = 1e-6
+	// as that of its fit, whose rows are not relocated for less than 1e-5.
+	objectiveDifference = 2e-5
 	// refineTolerance and refineGain, a relative decrease of the cost, end the refinement for a smoothed loss.
 	refineTolerance = 1e-9
 	refineGain      = 1e-10

@@ -58,12 +58,8 @@ func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 	return nil
 }
 
-// SetMultipliers sets the subgradients for Stationarity, n x D; nil removes them. It does nothing for a
-// [rowloss.PowerSum].
+// SetMultipliers sets the subgradients for Stationarity, n x D; nil removes them.
 func (p *Objective) SetMultipliers(dual []float64) {
-	if _, power := p.PlainLoss().(rowloss.PowerSum); power {
-		return
-	}
 	p.multipliers, p.known = append(p.multipliers[:0], dual...), false
 }
 
@@ -76,7 +72,7 @@ func (p *Objective) PlainLoss() framework.Loss {
 }
 
 // losses evaluates the loss at residuals r of the rows from row from on. While linear holds multipliers g_i, it
-// evaluates the linear function g_i'r, a lower bound of the loss.
+// evaluates the linear function g_i'r - l*(g_i), a lower bound of the loss.
 func (p *Objective) losses(values, g, r []float64, from int) error {
 	D := p.sheet.D
 	if p.linear == nil {
@@ -92,9 +88,24 @@ func (p *Objective) losses(values, g, r []float64, from int) error {
 	at := p.linear[from*D : from*D+len(r)]
 	copy(g, at)
 	for i := range values {
-		values[i] = floats.Dot(at[i*D:(i+1)*D], r[i*D:(i+1)*D])
+		dual := at[i*D : (i+1)*D]
+		values[i] = floats.Dot(dual, r[i*D:(i+1)*D]) - conjugate(p.PlainLoss(), dual)
 	}
 	return nil
+}
+
+// conjugate is l*(g) = sup g'r - l(r): that of a [rowloss.PowerSum], and 0 for a support function, whose
+// multipliers are in its ball.
+func conjugate(loss framework.Loss, g []float64) (sum float64) {
+	power, ok := loss.(rowloss.PowerSum)
+	if !ok {
+		return 0
+	}
+	p := power.Power()
+	for _, v := range g {
+		sum += (p - 1) * math.Pow(math.Abs(v)/p, p/(p-1))
+	}
+	return sum
 }
 
 // evaluateFinite evaluates the loss, NaN for rows that are not finite: a bounded loss would hide them.
@@ -103,9 +114,9 @@ func (p *Objective) evaluateFinite(values, g, r []float64, D int) error {
 }
 
 // multiplierCertificate is the first-order system at x with the multipliers in
-// place of gradients. As |g_i| <= 1 in the dual norm,
+// place of gradients. With the conjugate l* of the loss,
 //
-//	l(y) >= g_i'y = l(r_i) + g_i'(y - r_i) - e_i,   e_i = l(r_i) - g_i'r_i:
+//	l(y) >= g_i'y - l*(g_i) = l(r_i) + g_i'(y - r_i) - e_i,   e_i = l(r_i) + l*(g_i) - g_i'r_i:
 //
 // g_i is an e_i-subgradient, as in certificateSlack. Plain is the sum of the losses at x.
 func (p *Objective) multiplierCertificate(x framework.Point, plain float64) (firstOrder, error) {
