@@ -90,6 +90,8 @@ type ContinuationState struct {
 	// has ended or is not needed.
 	Finish   *PrimalDualState
 	Finished bool
+	// Stationary says that the point before or after the polish is, to 1e-8.
+	Stationary bool
 	// First is the first Eps; Again says that this is the second continuation.
 	First float64
 	Again bool
@@ -254,7 +256,7 @@ func (a Continuation) Restart(e *framework.Evaluator, state framework.State, x f
 	a = a.withDefaults()
 	s := state.(*ContinuationState)
 	s.Stage, s.Iterations, s.Slow, s.Done, s.Reassigned, s.Returns = 0, 0, 0, false, 0, 0
-	s.Finish, s.Finished, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, nil
+	s.Finish, s.Finished, s.Stationary, s.Again, s.Plain, s.Multipliers = nil, !a.Finish, false, false, false, nil
 	if err := s.measure(e, x); err != nil {
 		return err
 	}

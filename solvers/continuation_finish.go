@@ -53,7 +53,8 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 	if left, err := a.leavesKinks(e, s); left || err != nil {
 		return err
 	}
-	if s.Finished = s.Finish.Stationary || s.Again || e.Differentiable(); s.Finished {
+	s.Stationary = s.Finish.Stationary
+	if s.Finished = s.Stationary || s.Again || e.Differentiable(); s.Finished {
 		return nil
 	}
 	s.X.CopyFrom(s.Finish.X)
@@ -113,7 +114,7 @@ func (a Continuation) beginFinish(e *framework.Evaluator, s *ContinuationState) 
 		if err != nil {
 			return false, err
 		}
-		if !(residual <= stationaryAt) {
+		if s.Stationary = residual <= stationaryAt; !s.Stationary {
 			finish, from := &PrimalDualState{X: s.X, Cost: s.Cost, Residual: math.Inf(1)}, s.X
 			switch {
 			case !s.Again && s.Stage == shortStage && a.shortens(e, s):
@@ -169,7 +170,7 @@ func (a Continuation) leavesKinks(e *framework.Evaluator, s *ContinuationState) 
 // goOn takes one step of the inner solver on the unsmoothed cost, or returns ErrNoProgress if that has no gradient.
 func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 	if !s.Plain {
-		if !a.Finish || s.Finish != nil && s.Finish.Stationary || !e.Differentiable() {
+		if !a.Finish || s.Stationary || !e.Differentiable() {
 			return framework.ErrNoProgress
 		}
 		if s.Finish != nil {
