@@ -17,11 +17,8 @@ import (
 // follows its solutions as eps falls from 1e-2 to 1e-9 of a typical
 // residual, in one or two iterations each. An iteration solves the system of
 // [Newton] with damping lambda, in the manner of Levenberg, and accepts the step,
-// or a quarter of it, where the smoothed cost does not increase. A step of a curved
-// surface along its kinks leaves them by the square of its length, which raises the cost more
-// than the step lowers it, and the next step returns to them: so two steps together
-// are accepted too where they do not increase the smoothed cost (the watchdog
-// technique). Steps of rows that increase their loss are shortened.
+// or a quarter of it, where the smoothed cost does not increase. Steps of rows that increase their loss are
+// shortened.
 //
 // Eps is divided by five when the predicted relative reduction of the smoothed cost by an undamped
 // step is below .01 eps, and after thirty iterations:
@@ -36,10 +33,7 @@ import (
 // The iterate is the best point by the unsmoothed cost, beginning with the start. The
 // dual variables are handed to the measure of stationarity.
 //
-// The zero value is ready to use. Sources: see [latent.PrimalDual]; for the
-// watchdog R. M. Chamberlain, M. J. D. Powell, C. Lemarechal, H. C. Pedersen, The
-// watchdog technique for forcing convergence in algorithms for constrained
-// optimization, Math. Programming Study 16 (1982).
+// The zero value is ready to use. Sources: see [latent.PrimalDual].
 type PrimalDual struct{}
 
 const (
@@ -65,9 +59,6 @@ const (
 	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
 	// primalDualTries is the number of dampings tried with one Newton system.
 	primalDualTries = 8
-	// maxMissteps is the number of consecutive failed pairs of steps after which no more pairs are tried at
-	// this eps.
-	maxMissteps = 5
 	// notHigher is the factor by which rounding errors may increase a cost.
 	notHigher = 1 + 1e-14
 	// dualFraction is the least fraction of their step that the dual variables take.
@@ -105,9 +96,8 @@ type PrimalDualState struct {
 	Eps, Scale float64
 	Lambda     float64
 	// Round counts the finished rounds, Iterations those of this round, Stayed
-	// those at this Eps and Failed the latest consecutive ones without a step. Missteps
-	// counts the latest consecutive pairs of steps that were rejected at this Eps.
-	Round, Iterations, Stayed, Failed, Missteps int
+	// those at this Eps and Failed the latest consecutive ones without a step.
+	Round, Iterations, Stayed, Failed int
 	// Raised counts the times that Eps was raised in this round.
 	Raised int
 	// Last says that no second continuation follows this run.
@@ -120,11 +110,8 @@ type PrimalDualState struct {
 
 	arrowhead *latent.Arrowhead
 	schur     *schur
-	spare     *schur // of the point before a pair of steps
 	trial     framework.Point
-	shortened bool            // the inner step to trial is not that of schur
-	from      framework.Point // where a pair of steps begins
-	fromDual  []float64       // the dual variables there
+	shortened bool // the inner step to trial is not that of schur
 }
 
 // Iterate returns the best point so far and its cost.
@@ -175,13 +162,9 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape latent.Arrowhea
 	if s.schur != nil { // memory of a run that is over
 		return
 	}
-	s.arrowhead, s.schur, s.spare = latent.NewArrowhead(shape), newSchur(shape), newSchur(shape)
-	for _, c := range []*schur{s.schur, s.spare} {
-		c.flatness, c.least = primalDualFlatness, primalDualDamping
-	}
+	s.arrowhead, s.schur = latent.NewArrowhead(shape), newSchur(shape)
+	s.schur.flatness, s.schur.least = primalDualFlatness, primalDualDamping
 	s.trial = framework.NewPoint(e.Blocks())
-	s.fromDual = make([]float64, len(s.Dual))
-	s.from = framework.NewPoint(e.Blocks())
 }
 
 // Resume restores the multipliers of a stored run and its last smoothing length.
@@ -200,14 +183,14 @@ func (s *PrimalDualState) Resume(e *framework.Evaluator) error {
 // beginRound starts a round at eps = part * Scale from the current point.
 func (s *PrimalDualState) beginRound(e *framework.Evaluator, part float64) error {
 	s.Eps, s.Lambda = part*s.Scale, firstLambda
-	s.Iterations, s.Stayed, s.Failed, s.Missteps, s.Raised = 0, 0, 0, 0, 0
+	s.Iterations, s.Stayed, s.Failed, s.Raised = 0, 0, 0, 0
 	s.Entered = s.Cost
 	e.Smooth(s.Eps)
 	defer e.Smooth(0)
 	return latent.StartDual(e, s.Dual, s.At)
 }
 
-// Step takes one step of all blocks and dual variables, or two together.
+// Step takes one step of all blocks and dual variables.
 func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	s := state.(*PrimalDualState)
 	if s.Done {
@@ -263,13 +246,13 @@ func (s *PrimalDualState) raise(e *framework.Evaluator) error {
 	s.Raised++
 	s.Eps *= raiseFactor
 	s.Lambda = min(s.Lambda, firstLambda)
-	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
+	s.Stayed, s.Failed = 0, 0
 	e.Smooth(s.Eps)
 	return latent.StartDual(e, s.Dual, s.At)
 }
 
-// advance takes a step that does not increase the smoothed cost, with increasing damping, or a pair of steps at
-// the least damping. It returns the fraction of it that was taken, 0 if all fail.
+// advance takes a step that does not increase the smoothed cost, with increasing damping. It returns the
+// fraction of it that was taken, 0 if all fail.
 func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fraction float64, err error) {
 	for try := range primalDualTries {
 		s.schur.solve(s.Lambda)
@@ -279,11 +262,6 @@ func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fract
 		}
 		if now <= before*notHigher {
 			return 1, s.take(e, 1)
-		}
-		if try == 0 && s.Missteps < maxMissteps {
-			if taken, err := s.pair(e, before); taken || err != nil {
-				return 1, err
-			}
 		}
 		if try == 0 {
 			if now, err = s.try(e, 0.25, before); err != nil {
@@ -296,47 +274,6 @@ func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fract
 		s.Lambda = max(s.Lambda, nearLambda) * 10
 	}
 	return 0, nil
-}
-
-// pair accepts the trial and takes another step from there. If the smoothed cost then exceeds before, it
-// restores point, dual variables and first step.
-func (s *PrimalDualState) pair(e *framework.Evaluator, before float64) (taken bool, err error) {
-	lambda := s.Lambda
-	s.from.CopyFrom(s.At)
-	copy(s.fromDual, s.Dual)
-	if err := s.take(e, 1); err != nil {
-		return false, err
-	}
-	s.Lambda = lambda
-	s.schur, s.spare = s.spare, s.schur
-	if err := s.solveAgain(e); err != nil {
-		return false, err
-	}
-	now, err := s.try(e, 1, before)
-	if err != nil {
-		return false, err
-	}
-	if now <= before {
-		s.Missteps = 0
-		return true, s.take(e, 1)
-	}
-	s.Missteps++
-	s.At.CopyFrom(s.from)
-	copy(s.Dual, s.fromDual)
-	s.schur, s.spare = s.spare, s.schur
-	s.schur.hasCurved = false // as this damping may be enough
-	s.schur.solve(s.Lambda)
-	return false, nil
-}
-
-// solveAgain computes the step from the current point.
-func (s *PrimalDualState) solveAgain(e *framework.Evaluator) error {
-	if _, err := latent.AssemblePrimalDual(e, s.arrowhead, s.At, s.Dual); err != nil {
-		return err
-	}
-	s.schur.eliminate(s.arrowhead)
-	s.schur.solve(s.Lambda)
-	return nil
 }
 
 // take accepts the trial, a fraction of the step in schur, and adapts the damping.
@@ -395,7 +332,7 @@ func (s *PrimalDualState) endStage(e *framework.Evaluator) error {
 		return s.endRound(e)
 	}
 	s.Eps = max(s.Eps*roundingFactor, last)
-	s.Stayed, s.Failed, s.Missteps = 0, 0, 0
+	s.Stayed, s.Failed = 0, 0
 	s.Lambda = min(s.Lambda, firstLambda)
 	return nil
 }
