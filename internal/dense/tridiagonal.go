@@ -22,16 +22,6 @@ func (t *Tridiagonal) MultiplyRows(dst, x []float64) {
 	}
 }
 
-// IsDiagonal reports whether nothing is beside the diagonal.
-func (t *Tridiagonal) IsDiagonal() bool {
-	for _, v := range t.Off {
-		if v != 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // Matrix returns all entries, n x n.
 func (t *Tridiagonal) Matrix() []float64 {
 	n := len(t.Diagonal)

@@ -13,8 +13,8 @@ const (
 	outsideSpan = 1e-10
 )
 
-// coordinates are other coordinates of the rows, with a cheaper fit: those of [rows.Span], [rows.Columns] and,
-// for whole fits, [rows.Rotation].
+// coordinates are other coordinates of the rows, with a cheaper fit: those of [rows.Span] and, for
+// whole fits, [rows.Rotation].
 type coordinates interface {
 	Dims() (inside, outside int)
 	ShrinkPoint(dst, c []float64)

@@ -148,7 +148,7 @@ func (m *Model) sameObjective(cost float64, exact bool) error {
 
 // compress changes to coordinates of the span of the rows where that is lossless.
 func (s *pointFit) compress() error {
-	small, at, _, err := s.problem.restrict(s.at)
+	small, at, err := s.problem.restrict(s.at)
 	if small == nil || err != nil {
 		return err
 	}

@@ -41,11 +41,10 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 }
 
 // minimize runs a solver on the problem, in the span of the rows where that
-// loses nothing and pays, or without the columns that do not vary. Observers then see points of the
-// problem in these coordinates.
+// loses nothing and pays. Observers then see points of the problem in these coordinates.
 func (p *Problem) minimize(ctx context.Context, start framework.Point, solver framework.Solver, o framework.Options) (*framework.Result, error) {
 	p.turnToPrior(start)
-	other, from, f, held, err := p.inOtherCoordinates(start, solver)
+	other, from, held, err := p.inSpanOfRows(start, solver)
 	defer held.Release()
 	if err != nil {
 		return nil, err
@@ -57,8 +56,8 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if run == nil {
 		return nil, failure
 	}
-	run.Point = expandPoint(f, run.Point, p.Shape().M)
-	p.SetCertificate(expandCertificate(f, other.Certificate()))
+	run.Point = expandPoint(p.span, run.Point, p.Shape().M)
+	p.SetCertificate(expandCertificate(p.span, other.Certificate()))
 	if run.Status != framework.Cancelled && failure == nil {
 		run.Cost, err = p.Evaluate(nil, run.Point)
 	}
@@ -68,25 +67,17 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	return run, failure
 }
 
-// inOtherCoordinates returns the problem, and a point of it, in coordinates in which the solver is cheaper,
-// with the memory reserved for them; nil where there are none.
-func (p *Problem) inOtherCoordinates(x framework.Point, solver framework.Solver) (*Problem, framework.Point, coordinates, *memory.Reservation, error) {
-	foot := newFootprint(*p.Data(), p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads())
-	switch {
-	case p.compressible(solver):
-		held, err := foot.reserveRows(*p.Data(), foot.n*foot.n+40*foot.D) // an orthonormal basis of it
-		if err != nil {
-			return nil, nil, nil, held, err
-		}
-		small, at, f, err := p.restrict(x)
-		return small, at, f, held, err
-	case p.dropsColumns():
-		held, err := foot.reserveRows(*p.Data(), foot.D)
-		if err != nil {
-			return nil, nil, nil, held, err
-		}
-		fewer, at, f, err := p.varying(x)
-		return fewer, at, f, held, err
+// inSpanOfRows returns the problem and a point of it in the span of the rows, with the memory reserved for it; nil
+// where the solver is not cheaper there.
+func (p *Problem) inSpanOfRows(x framework.Point, solver framework.Solver) (*Problem, framework.Point, *memory.Reservation, error) {
+	if !p.compressible(solver) {
+		return nil, nil, nil, nil
 	}
-	return nil, nil, nil, nil, nil
+	foot := newFootprint(*p.Data(), p.Loss(), p.Shape().Latent, p.Shape().S, p.Threads())
+	held, err := foot.reserveRows(*p.Data(), foot.n*foot.n+40*foot.D) // an orthonormal basis of it
+	if err != nil {
+		return nil, nil, held, err
+	}
+	small, at, err := p.restrict(x)
+	return small, at, held, err
 }

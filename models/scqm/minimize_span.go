@@ -9,26 +9,26 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// restrict returns the problem, and a point of it, in the coordinates of the span of the rows, and the span;
-// nil where that is not lossless. A loss that is a function of |r| loses nothing where the point's Q is in the
+// restrict returns the problem, and a point of it, in the coordinates of the span of the rows; nil
+// where that is not lossless. A loss that is a function of |r| loses nothing where the point's Q is in the
 // span.
-func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, *rows.Span, error) {
+func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, error) {
 	if !p.spanSuffices() {
-		return nil, nil, nil, nil
+		return nil, nil, nil
 	}
 	if p.span == nil { // for all starts
 		var inSpan Data
 		var err error
 		p.span, inSpan = rows.NewSpan(*p.Data())
 		if p.inSpan, err = p.reduced(inSpan, p.Loss()); err != nil {
-			return nil, nil, nil, fmt.Errorf("in the span of the rows: %w", err)
+			return nil, nil, fmt.Errorf("in the span of the rows: %w", err)
 		}
 	}
 	at := shrinkPoint(p.span, x, p.Shape().M)
 	if !(p.inSpan.Blocks()[BlockQ].Violation(at[BlockQ]) <= outsideSpan) {
-		return nil, nil, nil, nil // the rows span less than Q needs
+		return nil, nil, nil // the rows span less than Q needs
 	}
-	return p.inSpan, at, p.span, nil
+	return p.inSpan, at, nil
 }
 
 // spanSuffices reports whether the rows span less than R^D, and the loss is the same function of |r| there.

@@ -25,15 +25,6 @@ func NewTridiagonalForm(m *dense.Tridiagonal, of framework.Loss) *TridiagonalFor
 	return &TridiagonalForm{m, of, sync.OnceValue(m.Matrix)}
 }
 
-// Keep returns the loss of rows with these entries only, the others being zero; M must be diagonal.
-func (l *TridiagonalForm) Keep(entries []int) *TridiagonalForm {
-	m := &dense.Tridiagonal{Diagonal: make([]float64, len(entries)), Off: make([]float64, len(entries)-1)}
-	for k, j := range entries {
-		m.Diagonal[k] = l.M.Diagonal[j]
-	}
-	return NewTridiagonalForm(m, l.Of)
-}
-
 // Name implements [framework.Loss].
 func (l *TridiagonalForm) Name() string { return l.Of.Name() }
 
