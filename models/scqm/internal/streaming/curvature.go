@@ -10,11 +10,10 @@ import (
 )
 
 // ArrowheadShape implements [latent.ArrowheadHessian] with no inner rows: the sums have tau eliminated. It
-// reports false for losses without second derivatives, for too large a Hessian, and for flat sheets: there
-// Newton's method stopped at points up to .7 % above the minimum, after hundreds of reads.
+// reports false for losses without second derivatives, and for too large a Hessian.
 func (p *Problem) ArrowheadShape() (latent.ArrowheadShape, bool) {
 	s := latent.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape, false), Dim: p.shape.Latent}
-	return s, p.shape.S > 0 && s.Outer <= arrowhead.MaxOuter && rowloss.StructureOf(p.loss) != rowloss.StructureBlackBox
+	return s, s.Outer <= arrowhead.MaxOuter && rowloss.StructureOf(p.loss) != rowloss.StructureBlackBox
 }
 
 // AssembleHessian implements [latent.ArrowheadHessian].

@@ -27,7 +27,7 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	if err != nil {
 		return nil, err
 	}
-	result, failure := framework.Solve(ctx, p.conditioned(), x, solver, o)
+	result, failure := framework.Solve(ctx, p, x, solver, o)
 	if result == nil {
 		return nil, failure
 	}
