@@ -23,8 +23,7 @@ const touching = 1e-3
 //
 //	H = sum_i w_i L_i,
 //
-// rows that move by dx_i move the mean by H^-1 sum_i w_i L_i dx_i, and leaving out
-// row i moves it by H^-1 w_i g_i.
+// leaving out row i moves the mean by H^-1 w_i g_i.
 //
 // Losses such as l1, whose second derivatives vanish but at kinks, tell nothing
 // in this way. They are rounded over the length n^(-1/5) times the typical
@@ -139,36 +138,6 @@ func (s *Sensitivity) round(ctx context.Context) error {
 	}
 	s.at = m.C
 	return nil
-}
-
-// Response returns how the mean moves when the rows move by dx, n x D:
-// H^-1 sum_i w_i L_i dx_i.
-func (s *Sensitivity) Response(dx []float64) ([]float64, error) {
-	D, n := s.p.data.D, s.p.data.N
-	if len(dx) != n*D {
-		return nil, fmt.Errorf("mean: moves of %d numbers for %d rows of %d: %w", len(dx), n, D, rows.ErrInput)
-	}
-	for i, v := range dx {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("mean: row %d, column %d of the moves is %v: %w", i/D, i%D, v, rows.ErrInput)
-		}
-	}
-	held, err := reserveSensitivity(s.p.data, s.p.threads, 5)
-	if err != nil {
-		return nil, err
-	}
-	defer held.Release()
-	r, moves := s.p.residuals(s.at), slices.Clone(dx)
-	if err := s.p.product(moves, r); err != nil {
-		return nil, err
-	}
-	sum := make([]float64, D)
-	for i := range n {
-		if weight := s.p.weight(i); weight > 0 {
-			floats.AddScaled(sum, weight, moves[i*D:(i+1)*D])
-		}
-	}
-	return sum, s.solve(sum)
 }
 
 // Influence returns how the mean moves when each row is left out, n x D: row i
