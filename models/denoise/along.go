@@ -134,9 +134,7 @@ func (d *Denoiser) denoiseWide(ctx context.Context, x rows.Data, o Options) (*Re
 	on := r.X
 	r.X = slices.Clone(x.X)
 	p.Each(x.N, threads, func(_ []float64, i int) {
-		if r.Rows[i].Done {
-			p.Leave(r.X[i*x.D:(i+1)*x.D], on[i*p.R:(i+1)*p.R], off[i], &r.Rows[i])
-		}
+		p.Leave(r.X[i*x.D:(i+1)*x.D], on[i*p.R:(i+1)*p.R], off[i], &r.Rows[i])
 	})
 	return r, err
 }

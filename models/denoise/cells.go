@@ -312,7 +312,7 @@ func (c *cells) denoise(ctx context.Context, x rows.Data, o Options) (*Result, e
 		return nil, err
 	}
 	defer held.Release()
-	r := &Result{X: slices.Clone(x.X), Rows: make([]Row, x.N)}
+	r := core.NewResult(x)
 	var g *Geometry
 	if o.Surface {
 		g = c.middle.newGeometry(x)

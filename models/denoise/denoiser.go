@@ -138,8 +138,7 @@ func (d *Denoiser) Neighbors() int { return d.prepared.Size }
 
 // Denoise denoises the rows of x, which may be those fitted or others of the same
 // length; their weights do not matter. When ctx is done it returns the error of
-// ctx with a result in which only some rows are Done, and the others are as they
-// came. Where x.Missing, rows with missing entries are Unchanged.
+// ctx with a result in which the rows that it has not come to are Unchanged. Where x.Missing, so are those with missing entries.
 func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	x.Weights = nil
 	if list := completeRows(x); list != nil {
@@ -212,7 +211,7 @@ func leaveUnits(r *Result, unit float64, x rows.Data) {
 		row.Residual *= unit
 		row.Noise *= unit
 		out := r.X[i*x.D : (i+1)*x.D]
-		if row.Unchanged || !row.Done {
+		if row.Unchanged {
 			copy(out, x.Row(i))
 			continue
 		}

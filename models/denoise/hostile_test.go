@@ -131,7 +131,7 @@ func tryHostileRows(m Method, x rows.Data) error {
 				return fmt.Errorf("row %d is not finite", i)
 			}
 		}
-		if !row.Done || math.IsNaN(row.Noise) || math.IsInf(row.Residual, 0) {
+		if math.IsNaN(row.Noise) || math.IsInf(row.Residual, 0) {
 			return fmt.Errorf("row %d: %+v", i, row)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -45,10 +46,7 @@ func onlyComplete(x rows.Data) (rows.Data, error) {
 
 // denoiseComplete denoises the rows without missing entries, and leaves the others as they are.
 func (d *Denoiser) denoiseComplete(ctx context.Context, x rows.Data, list []int, o Options) (*Result, error) {
-	out := &Result{X: slices.Clone(x.X), Rows: make([]Row, x.N)}
-	for i := range out.Rows {
-		out.Rows[i] = Row{Done: true, Unchanged: true}
-	}
+	out := core.NewResult(x)
 	if len(list) == 0 {
 		return out, nil
 	}

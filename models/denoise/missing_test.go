@@ -35,7 +35,7 @@ func TestRowsWithMissingEntriesStay(t *testing.T) {
 		assert.Equal(t, []float64{1, 2}, r.X[1:3])
 		for _, i := range []int{0, x.N - 1} {
 			assert.True(t, math.IsNaN(r.X[3*i]))
-			assert.Equal(t, Row{Done: true, Unchanged: true}, r.Rows[i])
+			assert.Equal(t, Row{Unchanged: true}, r.Rows[i])
 		}
 		g, err := d.Geometry(ctx, x, r, Orientation{}, Options{})
 		require.NoError(t, err)

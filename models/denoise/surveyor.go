@@ -50,7 +50,7 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 	for j := range D {
 		s.x[j], s.point[j] = x[j]/unit, r.X[i*D+j]/unit
 	}
-	kept := r.Rows[i].Unchanged || !r.Rows[i].Done
+	kept := r.Rows[i].Unchanged
 	var found core.Survey
 	switch {
 	case s.worker != nil:

@@ -76,11 +76,9 @@ type Row struct {
 	// that its neighbours fill: the result rests on less than that of others.
 	Extrapolated bool
 	// Unchanged says that no surface was found, that its point was so far
-	// from the neighbours that it cannot be meant or further from the row than noise explains:
-	// the row is as it came.
+	// from the neighbours that it cannot be meant or further from the row than noise explains, or
+	// that an interruption came first: the row is as it came.
 	Unchanged bool
-	// Done says that the row was dealt with before an interruption.
-	Done bool
 }
 
 // Options are what all methods have in common. The zero value is the default.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/scqm/scqm/internal/par"
@@ -60,6 +61,15 @@ func (d *Prepared) goroutines(threads int) int {
 	return par.Threads(threads)
 }
 
+// NewResult returns the rows as they came.
+func NewResult(x rows.Data) *Result {
+	r := &Result{X: slices.Clone(x.X), Rows: make([]Row, x.N)}
+	for i := range r.Rows {
+		r.Rows[i].Unchanged = true
+	}
+	return r
+}
+
 // Denoise denoises rows with the columns of the cloud.
 func (d *Prepared) Denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	r, err := d.Each(ctx, x, o)
@@ -71,7 +81,7 @@ func (d *Prepared) Denoise(ctx context.Context, x rows.Data, o Options) (*Result
 
 // Each denoises rows that have been checked, job by job.
 func (d *Prepared) Each(ctx context.Context, x rows.Data, o Options) (*Result, error) {
-	r := &Result{X: append([]float64(nil), x.X...), Rows: make([]Row, x.N)}
+	r := NewResult(x)
 	jobs := d.jobs(x, o)
 	workers := make([]*safeWorker, d.goroutines(o.Threads))
 	errs := make([]error, len(jobs))
@@ -206,7 +216,6 @@ func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) erro
 			copy(r.X[i*x.D:(i+1)*x.D], g.point)
 			g.about.Residual = rows.Distance(g.point, x.Row(i))
 		}
-		g.about.Done = true
 		r.Rows[i] = g.about
 	}
 	return nil
