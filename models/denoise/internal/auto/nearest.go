@@ -16,14 +16,14 @@ import (
 const (
 	// nearestRows is k, nearestMiddle the middle of the distances in units of the last.
 	nearestRows, nearestMiddle = 4, 0.85
-	// refuted is the number of standard errors by which nearest rows refute the noise.
+	// refuted is the number of standard errors by which the noise is refuted. Growth by twice what chance makes counts as one.
 	refuted = 2
 	// chiQuantiles is the number of quantiles by which means over noise are taken, dimensionStep the factor between the distances that numbers are compared at.
 	chiQuantiles, dimensionStep = 64, 1.2
 )
 
-// sparse reports whether nearest rows refute the noise that charts about the places see.
-func (l *ladder) sparse(noise []float64) (bool, error) {
+// nearestRefute returns the number of standard errors by which nearest rows refute the noise that charts about the places see.
+func (l *ladder) nearestRefute(noise []float64) (float64, error) {
 	d, q := float64(l.method.Latent), l.q
 	squares := make([]float64, chiQuantiles)
 	for k, chi := 0, (distuv.ChiSquared{K: q}); k < chiQuantiles; k++ {
@@ -43,7 +43,7 @@ func (l *ladder) sparse(noise []float64) (bool, error) {
 		n[j] = nearestRows - 1
 	})
 	many := floats.Sum(n)
-	return floats.Sum(sums)-many > refuted*math.Sqrt(many), err
+	return (floats.Sum(sums) - many) / math.Sqrt(max(many, 1)), err
 }
 
 // growthOfNumbers is the exponent m with which the number of rows grows with the distance, at that in units of the noise. Two rows are apart

@@ -33,8 +33,8 @@ const (
 	// The noise in units of the size of a chart is too low by the part tooLow (noise/tooLowAt)^4, as seen in clouds
 	// with noise of all sizes.
 	tooLow, tooLowAt = 0.15, 0.22
-	// growthByChance is the factor by which the square of the noise grows by chance.
-	growthByChance = 1.1
+	// growthByChance is the factor by which the noise grows by chance.
+	growthByChance = 1.05
 	// exact is the noise, in units of the size of neighbourhoods, below which rows count as free of it, leastNoise that below which it is the
 	// charts that differ from the surface.
 	exact, leastNoise = 1e-7, 0.01
@@ -238,14 +238,15 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	last := len(noise) - 1
 	places := make([]about, len(l.rows))
 	scales := make([]float64, len(l.rows))
-	var all []float64
+	var all, growths []float64
 	for j := range l.rows {
 		k := first[j]
 		up := min(k+mostRungs, last)
 		v := noise[k][j]
 		if v > 0 {
 			v *= 1 + tooLow*math.Pow(v/sizes[k][j]/tooLowAt, 4)
-			grows := max(1, noise[up][j]/v/math.Sqrt(growthByChance))
+			growths = append(growths, noise[up][j]/noise[k][j])
+			grows := max(1, noise[up][j]/v/growthByChance)
 			v /= grows * grows
 		}
 		scales[j], places[j].scale = v, v
@@ -279,7 +280,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 			}
 		}
 	}
-	if err := p.judgeNoise(l, scales); err != nil {
+	if err := p.judgeNoise(l, scales, growths); err != nil {
 		return err
 	}
 	if p.charts.sparse {
@@ -295,11 +296,13 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	return p.charts.take(l, places)
 }
 
-// judgeNoise asks the nearest rows whether there is as much noise.
-func (p *preparation) judgeNoise(l *ladder, noise []float64) (err error) {
-	if p.setting.noisy {
-		p.charts.sparse, err = l.sparse(noise)
+// judgeNoise leaves all rows where the nearest rows and the growth of the noise with the size of charts refute it together.
+func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
+	if !p.setting.noisy || len(growths) == 0 {
+		return nil
 	}
+	errors, err := l.nearestRefute(noise)
+	p.charts.sparse = errors+math.Log(core.Median(growths))/(2*math.Log(growthByChance)) > refuted
 	return err
 }
 
