@@ -1,2 +1,0 @@
-// Package auto is the method that chooses its charts by estimated risk.
-package auto
