@@ -48,31 +48,6 @@ func TestBenchTableAndCurves(t *testing.T) {
 	assert.Greater(t, img.Bounds().Dx(), img.Bounds().Dy(), "two panels side by side")
 }
 
-// The table of sheet in docs/benchmarks.md has the columns and the solvers of today.
-func TestBenchPageHasColumnsAndSolvers(t *testing.T) {
-	page, err := os.ReadFile("../../docs/benchmarks.md")
-	require.NoError(t, err)
-	_, shown, found := strings.Cut(string(page), "```text\nsheet: ")
-	require.True(t, found)
-	shown, _, _ = strings.Cut(shown, "```")
-	_, made, found := strings.Cut(succeed(t, append(tinyBench, "sheet", "--loss", "l2")...), "\nsheet: ")
-	require.True(t, found)
-	assert.Equal(t, headAndNames(made), headAndNames(shown))
-}
-
-// headAndNames returns the columns of a table, and the first words of its rows.
-func headAndNames(table string) []string {
-	var list []string
-	for i, line := range strings.Split(strings.TrimSpace(table), "\n")[1:] {
-		words := strings.Fields(line)
-		if i > 0 {
-			words = words[:1]
-		}
-		list = append(list, words...)
-	}
-	return list
-}
-
 // linesOf lists the lines that begin with a solver's name.
 func linesOf(text, solver string) []string {
 	var list []string

@@ -1,4 +1,4 @@
-"""The code of README.md and of docs/guide runs, and prints what stands below it.
+"""The code of README.md, docs/guide and docs/benchmarks.md runs, and prints what stands below it.
 
 The blocks ``sh`` and ``python`` of a page run in their order in one folder, the
 latter in one process. A block ``text`` right below one of them is what it prints;
@@ -24,7 +24,11 @@ import pytest
 import scqm
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "docs" / "benchmarks.md",
+    *sorted((ROOT / "docs" / "guide").glob("*.md")),
+]
 
 FENCE = re.compile(r"(?ms)^```([^\n]*)\n(.*?)^```$\n?")
 REASON = re.compile(r"<!-- (not run|compiled only): \S.* -->\s*\Z")
@@ -99,7 +103,7 @@ def blocks(text: str) -> list[Block]:
 
 
 class Session:
-    """A folder with the test data, a shell and a Python process.
+    """A folder with the test data and benchmarks, a shell and a Python process.
 
     Parameters
     ----------
@@ -110,7 +114,8 @@ class Session:
     """
 
     def __init__(self, folder: Path, program: Path) -> None:
-        (folder / "testdata").symlink_to(ROOT / "testdata")
+        for name in ("testdata", "python"):
+            (folder / name).symlink_to(ROOT / name)
         path = [str(program.parent), str(Path(sys.executable).parent)]
         self.folder = folder
         self.env = os.environ | {
