@@ -43,8 +43,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from inspect import cleandoc, signature
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -87,6 +89,17 @@ Factors: TypeAlias = tuple[Array, Array, Array]
 PointLike: TypeAlias = npt.ArrayLike | Sequence[npt.ArrayLike]
 
 X = TypeVar("X")
+
+# What docstrings of manifolds say of parameters.
+PARAMETERS = """
+
+Parameters
+----------
+{} : int
+    What the shape of a point has: see the table of :mod:`scqm.manifolds`."""
+COPIES = """
+copies : int, optional
+    Points are so many of them, the first axis of their arrays."""
 
 
 class Manifold(ABC, Generic[X]):
@@ -456,18 +469,45 @@ class ArrayManifold(_BuiltIn[Array]):
         self.shape = shape if copies is None else (copies, *shape)
         super().__init__(arguments, copies)
 
+    def __init_subclass__(cls) -> None:
+        """Describe the parameters, which mean the same in all classes."""
+        text, *examples = re.split(r"(?=\n\n *Examples\n)", cleandoc(cls.__doc__ or ""))
+        sizes = [str(p).partition(":")[0] for p in signature(cls).parameters.values()]
+        text += PARAMETERS.format(", ".join(n for n in sizes if n != "copies"))
+        if "copies" in sizes:
+            text += COPIES
+        cls.__doc__ = "".join([text, *examples])
 
-def _size(name: str, value: Any, least: int = 1) -> int:
-    return check_integer(name, value, least)
+
+def _size(name: str, value: Any) -> int:
+    return check_integer(name, value, 1)
 
 
-class Euclidean(ArrayManifold):
+class _OfShape(ArrayManifold):
+    """What manifolds of arrays of any shape have in common."""
+
+    def __init__(self, *shape: int) -> None:
+        sizes = tuple(_size("shape", n) for n in shape)
+        super().__init__(sizes, sizes, None)
+
+    def _constructor(self) -> tuple[int, ...]:
+        return (math.prod(self.shape),)
+
+
+class _OfOrder(ArrayManifold):
+    """What manifolds of one size have in common."""
+
+    def __init__(self, n: int, *, copies: int | None = None) -> None:
+        n = _size("n", n)
+        super().__init__((n,), self._shape_of(n), copies)
+
+    def _shape_of(self, n: int) -> tuple[int, ...]:
+        """Return the shape of a point."""
+        return (n,)
+
+
+class Euclidean(_OfShape):
     """All arrays of a shape, with the inner product of the entries.
-
-    Parameters
-    ----------
-    *shape : int
-        The shape, such as ``Euclidean(3)`` or ``Euclidean(200, 4)``.
 
     Examples
     --------
@@ -478,23 +518,9 @@ class Euclidean(ArrayManifold):
 
     _kind = "euclidean"
 
-    def __init__(self, *shape: int) -> None:
-        sizes = tuple(_size("shape", n) for n in shape)
-        super().__init__(sizes, sizes, None)
 
-    def _constructor(self) -> tuple[int, ...]:
-        return (math.prod(self.shape),)
-
-
-class Sphere(ArrayManifold):
+class Sphere(_OfOrder):
     """The unit vectors of R^n, with the inner product u'v.
-
-    Parameters
-    ----------
-    n : int
-        The number of entries.
-    copies : int, optional
-        Points are so many of them, the rows of an array of shape (copies, n).
 
     Examples
     --------
@@ -505,22 +531,9 @@ class Sphere(ArrayManifold):
 
     _kind = "sphere"
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n,), copies)
-
 
 class Oblique(ArrayManifold):
-    """The n x m matrices whose columns are unit vectors.
-
-    Parameters
-    ----------
-    n, m : int
-        The numbers of rows and columns. Where unit vectors are rows, take
-        ``Sphere(n, copies=m)``.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
-    """
+    """The n x m matrices whose columns are unit vectors."""
 
     _kind = "oblique"
 
@@ -545,13 +558,6 @@ class Stiefel(_Frames):
     The inner product is trace(U'V). Logarithms and distances are computed by Newton's
     method and exist up to the injectivity radius: geodesics that are shorter than pi
     are the shortest. With p = 1 and p = n they exist at any distance.
-
-    Parameters
-    ----------
-    n, p : int
-        The numbers of rows and columns, p at most n.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "stiefel"
@@ -562,24 +568,16 @@ class Grassmann(_Frames):
 
     A cost must not depend on the basis. The distance is the root of the sum of the
     squared principal angles.
-
-    Parameters
-    ----------
-    n, p : int
-        The numbers of rows and columns, p at most n.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "grassmann"
 
 
-class _Square(ArrayManifold):
+class _Square(_OfOrder):
     """What n x n matrices have in common."""
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n, n), copies)
+    def _shape_of(self, n: int) -> tuple[int, ...]:
+        return (n, n)
 
 
 class SPD(_Square):
@@ -587,13 +585,6 @@ class SPD(_Square):
 
     The inner product is trace(X^-1 U X^-1 V): A X A' is as far from A Y A' as X from
     Y for every invertible A.
-
-    Parameters
-    ----------
-    n : int
-        The number of rows and columns.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "spd"
@@ -603,13 +594,6 @@ class Rotations(_Square):
     """The orthogonal n x n matrices of determinant 1, with trace(U'V).
 
     Rigid motions are a product: ``{"R": Rotations(3), "t": Euclidean(3)}``.
-
-    Parameters
-    ----------
-    n : int
-        The number of rows and columns.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
 
     Examples
     --------
@@ -629,108 +613,51 @@ class Rotations(_Square):
 
 
 class Symmetric(_Square):
-    """The symmetric n x n matrices, with trace(U'V).
-
-    Parameters
-    ----------
-    n : int
-        The number of rows and columns.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
-    """
+    """The symmetric n x n matrices, with trace(U'V)."""
 
     _kind = "symmetric"
 
 
 class SkewSymmetric(_Square):
-    """The skew-symmetric n x n matrices, with trace(U'V).
-
-    Parameters
-    ----------
-    n : int
-        The number of rows and columns.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
-    """
+    """The skew-symmetric n x n matrices, with trace(U'V)."""
 
     _kind = "skew_symmetric"
 
 
-class Positive(ArrayManifold):
+class Positive(_OfShape):
     """Arrays of positive numbers, in which only ratios count.
 
     The inner product is the sum of u v / x^2: the logarithms are on a Euclidean space.
-
-    Parameters
-    ----------
-    *shape : int
-        The shape, such as ``Positive(3)``.
     """
 
     _kind = "positive"
 
-    def __init__(self, *shape: int) -> None:
-        sizes = tuple(_size("shape", n) for n in shape)
-        super().__init__(sizes, sizes, None)
 
-    def _constructor(self) -> tuple[int, ...]:
-        return (math.prod(self.shape),)
-
-
-class Simplex(ArrayManifold):
+class Simplex(_OfOrder):
     """The probability vectors of n positive entries, with the metric of Fisher and Rao.
 
     Entries have the sum 1; the inner product is the sum of u v / x.
-
-    Parameters
-    ----------
-    n : int
-        The number of entries.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "simplex"
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n,), copies)
 
-
-class ComplexCircle(ArrayManifold):
-    """The vectors of n complex numbers of modulus 1, as pairs of real numbers.
-
-    Parameters
-    ----------
-    n : int
-        The number of entries.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
-    """
+class ComplexCircle(_OfOrder):
+    """The vectors of n complex numbers of modulus 1, as pairs of real numbers."""
 
     _kind = "complex_circle"
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n, 2), copies)
+    def _shape_of(self, n: int) -> tuple[int, ...]:
+        return (n, 2)
 
 
-class Unitary(ArrayManifold):
-    """The unitary n x n matrices, entries as pairs of real numbers, with Re trace(U*V).
-
-    Parameters
-    ----------
-    n : int
-        The number of rows and columns.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
-    """
+class Unitary(_OfOrder):
+    """The unitary n x n matrices, entries as pairs of numbers, with Re trace(U*V)."""
 
     _kind = "unitary"
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n, n, 2), copies)
+    def _shape_of(self, n: int) -> tuple[int, ...]:
+        return (n, n, 2)
 
 
 class _Factors(ArrayManifold):
@@ -750,13 +677,6 @@ class PSDFixedRank(_Factors):
 
     A cost must not depend on the choice of Y, of which YQ with an orthogonal Q is
     another. Distances are those of Bures and Wasserstein.
-
-    Parameters
-    ----------
-    n, r : int
-        The order of the matrix and its rank, r at most n.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "psd_fixed_rank"
@@ -771,57 +691,34 @@ class Elliptope(_Factors):
 
     A cost must not depend on the choice of Y, of which YQ with an orthogonal Q is
     another. There are no logarithms and no distances.
-
-    Parameters
-    ----------
-    n, r : int
-        The order of the matrix and the largest rank.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "elliptope"
 
 
-class SE(ArrayManifold):
+class SE(_OfOrder):
     """The rigid motions of R^n: the rotation X[:n] and the translation X[n].
 
     The product of :class:`Rotations` and :class:`Euclidean`.
-
-    Parameters
-    ----------
-    n : int
-        The dimension.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "se"
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n + 1, n), copies)
+    def _shape_of(self, n: int) -> tuple[int, ...]:
+        return (n + 1, n)
 
 
-class Hyperbolic(ArrayManifold):
+class Hyperbolic(_OfOrder):
     """Hyperbolic space of dimension n, in the model of Lorentz.
 
     Points x have n + 1 entries, with -x_0^2 + x_1^2 + ... + x_n^2 = -1 and x_0 > 0.
     The inner product is -u_0 v_0 + u_1 v_1 + ... + u_n v_n.
-
-    Parameters
-    ----------
-    n : int
-        The dimension.
-    copies : int, optional
-        Points are so many of them, the first axis of their arrays.
     """
 
     _kind = "hyperbolic"
 
-    def __init__(self, n: int, *, copies: int | None = None) -> None:
-        n = _size("n", n)
-        super().__init__((n,), (n + 1,), copies)
+    def _shape_of(self, n: int) -> tuple[int, ...]:
+        return (n + 1,)
 
 
 class FixedRank(_BuiltIn[Factors]):
