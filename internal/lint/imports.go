@@ -64,7 +64,6 @@ var directions = []struct{ from, to string }{
 	{"internal/licences", "std"},
 	{"internal/lint", "std"},
 	{"internal/standard", "std gonum framework manifolds"},
-	{"internal/standard/versus", "std internal/dataset internal/standard framework solvers"},
 	{"internal/release", "std internal/licences models/scqm"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
 	{"internal/bench", "std gonum internal/dense internal/par framework losses solvers models"},

@@ -36,7 +36,6 @@ func completion(size Size, rng *rand.Rand) *Problem {
 	}
 	factor := manifolds.Euclidean(r)
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"A": a, "seen": seen},
 		blocks: []framework.Block{{Name: "L", Manifold: factor, Copies: n}, {Name: "R", Manifold: factor, Copies: n}},
 		cost: func(grad, x framework.Point) float64 {
 			e := product(x[0], x[1])
@@ -127,7 +126,6 @@ func (f factored) add(dst []float64, g, u, s, v *mat.Dense, first, second, third
 func fixedRank(n, r int, a, seen *mat.Dense) *Problem {
 	f := factored{manifolds.NewFixedRank(n, n, r), n, r, seen}
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"A": a, "seen": seen},
 		blocks: one("W", f.m, 1),
 		cost: func(grad, x framework.Point) float64 {
 			u, s, v := f.parts(x[0])
@@ -174,7 +172,6 @@ func phaseRetrieval(size Size, rng *rand.Rand) *Problem {
 	}
 	data := b.RawMatrix().Data
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"A": a, "b": &b},
 		blocks: one("x", manifolds.Euclidean(n), 1),
 		cost: func(grad, x framework.Point) float64 {
 			t, cost := times(x[0]), 0.

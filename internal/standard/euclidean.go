@@ -47,7 +47,6 @@ func illConditioned(size Size, _ *rand.Rand) *Problem {
 	n := size.pick(20, 200)
 	weights := steps(n, func(i int) float64 { return math.Pow(100, float64(i)/float64(n-1)) })
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"weights": row(weights)},
 		blocks: one("x", manifolds.Euclidean(n), 1),
 		cost: func(grad, x framework.Point) float64 {
 			cost := 0.
@@ -71,7 +70,6 @@ func unlikeBlocks(size Size, rng *rand.Rand) *Problem {
 		mat.NewVecDense(m, dst).MulVec(a, mat.NewVecDense(m, x))
 	}
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"A": a, "weights": row(weights)},
 		blocks: []framework.Block{{Name: "flat", Manifold: manifolds.Euclidean(n)}, {Name: "direction", Manifold: manifolds.Sphere(m)}},
 		cost: func(grad, x framework.Point) float64 {
 			apply(grad[1], x[1])

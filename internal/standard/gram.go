@@ -22,7 +22,6 @@ func correlation(size Size, rng *rand.Rand) *Problem {
 		return &r
 	}
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"C": c},
 		blocks: one("rows", manifolds.Sphere(p), n),
 		cost: func(grad, x framework.Point) float64 {
 			m := mat.NewDense(n, p, x[0])
@@ -87,7 +86,6 @@ func robustPCA(size Size, rng *rand.Rand) *Problem {
 		})
 	}
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"Y": y},
 		blocks: one("X", manifolds.NewGrassmann(n, p), 1),
 		cost: func(grad, x framework.Point) float64 {
 			t, d := distances(mat.NewDense(n, p, x[0]))

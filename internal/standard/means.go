@@ -23,7 +23,6 @@ func sphereMean(size Size, rng *rand.Rand) *Problem {
 	start := make([]float64, n)
 	start[1] = 1
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"points": points},
 		Start:  framework.Point{start},
 		blocks: one("x", manifolds.Sphere(n), 1),
 		cost: func(grad, x framework.Point) float64 {
@@ -65,7 +64,6 @@ func spdMean(size Size, rng *rand.Rand) *Problem {
 	}
 	log := make([]float64, n*n)
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"points": points},
 		blocks: one("X", m, 1),
 		cost: func(grad, x framework.Point) float64 {
 			sum, cost := mat.NewDense(n, n, nil), 0.
@@ -101,7 +99,6 @@ func hyperbolicMean(size Size, rng *rand.Rand) *Problem {
 		p[0] = math.Sqrt(1 + floats.Dot(p[1:], p[1:]))
 	}
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"points": points},
 		blocks: one("x", manifolds.Hyperbolic(n), 1),
 		cost: func(grad, x framework.Point) float64 {
 			clear(grad[0])
@@ -187,7 +184,6 @@ func synchronisation(size Size, rng *rand.Rand) *Problem {
 	}
 	e, d := make([]float64, 9), make([]float64, 9)
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"edges": mat.NewDense(count, 11, edges)},
 		blocks: one("rotations", so, n),
 		cost: func(grad, x framework.Point) float64 {
 			clear(grad[0])

@@ -20,12 +20,7 @@ func quadratic(m framework.Manifold, a *mat.Dense, weights []float64, c *mat.Den
 			floats.Mul(dst[i*p:(i+1)*p], weights)
 		}
 	}
-	arrays := map[string]*mat.Dense{"A": a, "weights": row(weights)}
-	if c != nil {
-		arrays["C"] = c
-	}
 	return &Problem{
-		Arrays: arrays,
 		blocks: one("X", m, 1),
 		cost: func(grad, x framework.Point) float64 {
 			apply(grad[0], x[0])

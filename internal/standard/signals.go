@@ -32,7 +32,6 @@ func independentComponents(size Size, rng *rand.Rand) *Problem {
 	z := new(mat.Dense)
 	z.Mul(&mixed, &vectors)
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"Z": z},
 		blocks: one("W", manifolds.NewStiefel(n, n), 1),
 		// Uniform signals are flatter than Gaussian ones: their log cosh is largest.
 		cost: func(grad, x framework.Point) float64 {
@@ -59,15 +58,13 @@ func independentComponents(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// nearlyCommuting returns symmetric matrices that nearly share their eigenvectors, one
-// below the other and one by one.
-func nearlyCommuting(rng *rand.Rand, n, count int) (stack *mat.Dense, list []*mat.Dense) {
+// nearlyCommuting returns symmetric matrices that nearly share their eigenvectors.
+func nearlyCommuting(rng *rand.Rand, n, count int) []*mat.Dense {
 	var qr mat.QR
 	qr.Factorize(gaussian(rng, n, n))
 	var q mat.Dense
 	qr.QTo(&q)
-	stack = mat.NewDense(count*n, n, nil)
-	list = make([]*mat.Dense, count)
+	list := make([]*mat.Dense, count)
 	for k := range list {
 		var a mat.Dense
 		a.Mul(&q, mat.NewDiagDense(n, steps(n, func(int) float64 { return rng.NormFloat64() })))
@@ -75,10 +72,9 @@ func nearlyCommuting(rng *rand.Rand, n, count int) (stack *mat.Dense, list []*ma
 		noise := gaussian(rng, n, n)
 		noise.Scale(0.05, noise)
 		a.Add(&a, noise)
-		list[k] = stack.Slice(k*n, (k+1)*n, 0, n).(*mat.Dense)
-		list[k].Copy(symmetric(&a))
+		list[k] = symmetric(&a)
 	}
-	return stack, list
+	return list
 }
 
 // diagonal is diag(X'Y).
@@ -107,9 +103,8 @@ func addColumns(dst *mat.Dense, a float64, y *mat.Dense, d []float64) {
 // their eigenvectors.
 func jointDiagonalisation(size Size, rng *rand.Rand) *Problem {
 	n, count := size.pick(5, 20), size.pick(4, 10)
-	stack, list := nearlyCommuting(rng, n, count)
+	list := nearlyCommuting(rng, n, count)
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"A": stack},
 		blocks: one("X", manifolds.NewStiefel(n, n), 1),
 		cost: func(grad, x framework.Point) float64 {
 			m, g := mat.NewDense(n, n, x[0]), mat.NewDense(n, n, grad[0])
@@ -163,7 +158,6 @@ func logistic(size Size, rng *rand.Rand) *Problem {
 		floats.AddScaled(dst, ridge, x)
 	}
 	return &Problem{
-		Arrays: map[string]*mat.Dense{"A": a},
 		blocks: one("x", manifolds.Euclidean(n), 1),
 		cost: func(grad, x framework.Point) float64 {
 			t, cost := times(x[0]), 0.

@@ -1,4 +1,4 @@
-// Package standard holds problems by which optimizers on manifolds are compared:
+// Package standard holds problems by which tests compare optimizers on manifolds:
 // examples of pymanopt, Manopt and ROPTLIB and others of the field, with gradients and
 // second derivatives by hand, at the sizes of the literature and at small ones for
 // tests.
@@ -37,8 +37,6 @@ type Problem struct {
 	Name string
 	// Start is where runs begin.
 	Start framework.Point
-	// Arrays are the data by which others build the same problem: matrices by name.
-	Arrays map[string]*mat.Dense
 
 	blocks  []framework.Block
 	cost    func(grad, x framework.Point) float64
@@ -72,16 +70,6 @@ func (p *Problem) Resume(grad framework.Point) error {
 		copy(g, p.grad[k])
 	}
 	return nil
-}
-
-// Euclidean reports whether the domain is R^n.
-func (p *Problem) Euclidean() bool {
-	for _, b := range p.blocks {
-		if b.Dim() != b.Size() {
-			return false
-		}
-	}
-	return true
 }
 
 // TwiceDifferentiable reports whether the problem has second derivatives.
@@ -157,20 +145,14 @@ func Names() []string {
 	return names
 }
 
-// Seed is that of the random numbers of [New].
-const Seed = 15
-
-// New returns the problem of that name, nil where there is none.
-func New(name string, size Size) *Problem { return Draw(name, size, Seed) }
-
-// Draw returns the problem of that name with data and a start of the seed given, nil where
+// New returns the problem of that name, with data and a start by a fixed seed; nil where
 // there is none.
-func Draw(name string, size Size, seed uint64) *Problem {
+func New(name string, size Size) *Problem {
 	for i, m := range makers {
 		if m.name != name {
 			continue
 		}
-		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		rng := rand.New(rand.NewPCG(15, uint64(i)))
 		p := m.make(size, rng)
 		p.Name = name
 		if p.Start == nil {
@@ -232,7 +214,5 @@ func Spread(rng *rand.Rand, values []float64) *mat.Dense {
 	scaled.Mul(&scaled, q.T())
 	return symmetric(&scaled)
 }
-
-func row(values []float64) *mat.Dense { return mat.NewDense(1, len(values), values) }
 
 func dot(a, b *mat.Dense) float64 { return floats.Dot(a.RawMatrix().Data, b.RawMatrix().Data) }
