@@ -22,8 +22,8 @@ const (
 	// comparedRows is the number of distinct rows below which losses are not compared, and maxComparedRows
 	// bounds the rows that are compared.
 	comparedRows, maxComparedRows = 20, 1000
-	// bentRatio is the ratio of the error to that of l2 above which a fit is rejected whatever the held-out
-	// rows say: it follows corrupted entries, or is a worse minimum.
+	// bentRatio is the ratio of the error to that of l2 above which a fit is rejected: it follows corrupted entries,
+	// or is a worse minimum.
 	bentRatio = 1.05
 	// residualArrays is the number of arrays of the size of the rows that the choice of a loss holds.
 	residualArrays = 6
@@ -38,13 +38,11 @@ var errOutOfTime = errors.New("scqm: out of time")
 // LearnLoss fits a model by l2, and again by another loss where that has smaller errors. The candidate is
 // Huber's loss of entries where single entries are outlying, and else the loss that the residuals of l2 fit
 // best (see [losses.Choose]); where whole rows are outlying there is none, as l2 is made for these. The
-// candidate is taken if its fit has the smaller mean error of the rows; or if it is larger by no more than a
-// twentieth, and of two fits to half of the rows the one by it has the smaller error of the other half. These
-// errors are bounded in each entry and each row. The last note of the model gives the choice and the reason.
+// candidate is taken unless the mean error of the rows, bounded in each entry and each row, is larger by more than a
+// twentieth. The last note of the model gives the choice and the reason.
 //
 // c.Loss must be nil. If the first fit fails or is cancelled it is returned without such a note. Without a
-// candidate the choice takes little time; with one it takes a fit by it and the two of 500 rows at most, with
-// 100 iterations.
+// candidate the choice takes little time; with one it takes a fit by it.
 func LearnLoss(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	if c.Loss != nil {
 		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), scqm.ErrInput)
@@ -142,8 +140,8 @@ func (h *comparison) candidate(m *scqm.Model, residuals []float64) (framework.Lo
 	return best.Loss, best.Reason, err
 }
 
-// try fits by a loss. It returns the fit, nil where its errors are not small enough, and the ratios of errors
-// that decide this.
+// try fits by a loss. It returns the fit, nil where its errors are too large, and the ratio of errors that decides
+// this.
 func (h *comparison) try(ctx context.Context, loss framework.Loss, x scqm.Data, c scqm.Config) (*scqm.Fit, string, error) {
 	c.Loss = loss
 	fit, err := learnInTime(ctx, x, c)
@@ -152,51 +150,10 @@ func (h *comparison) try(ctx context.Context, loss framework.Loss, x scqm.Data, 
 	}
 	ratio, err := h.ratio(ctx, fit.Model)
 	result := fmt.Sprintf("%s has %.3g times the bounded error of l2", loss.Name(), ratio)
-	switch {
-	case err != nil || ratio < 1:
-		return fit, result, err
-	case !(ratio <= bentRatio):
-		return nil, result, nil
+	if err != nil || !(ratio <= bentRatio) {
+		return nil, result, err
 	}
-	ratio, err = h.heldOutRatio(ctx, c)
-	result += fmt.Sprintf(", and %.3g times that on rows held out", ratio)
-	if ratio < 1 {
-		return fit, result, err
-	}
-	return nil, result, err
-}
-
-// heldOutRatio fits by l2 and by the loss of c to the first half of the rows, and returns the
-// ratio of the errors of the second half; 1 where l2 has none.
-func (h *comparison) heldOutRatio(ctx context.Context, c scqm.Config) (float64, error) {
-	learned, test := h.x.Slice(0, h.x.N/2), h.x.Slice(h.x.N/2, h.x.N)
-	if c.Ridge == scqm.AutoRidge {
-		c.Ridge = scqm.DefaultRidge
-	}
-	c.Inits, c.Solver = 1, nil
-	limits := comparedLimits
-	limits.TimeLimit, limits.Begin = c.Options.TimeLimit, c.Options.Begin
-	c.Options = limits
-	loss := c.Loss
-	c.Loss = losses.L2()
-	base, err := learnInTime(ctx, learned, c)
-	if err != nil {
-		return 0, err
-	}
-	r, err := residuals(ctx, base.Model, test, c.Threads)
-	if err != nil {
-		return 0, err
-	}
-	half, err := newComparison(ctx, base.Model, test, entrySize(r, test.D, c.Latent), c.Threads)
-	if err != nil || half == nil {
-		return 1, err
-	}
-	c.Loss = loss
-	other, err := learnInTime(ctx, learned, c)
-	if err != nil {
-		return 0, err
-	}
-	return half.ratio(ctx, other.Model)
+	return fit, result, nil
 }
 
 // learnInTime fits, and returns errOutOfTime where the time limit ends that.
