@@ -1,60 +1,79 @@
 package rows
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
 )
 
 // Rotation holds the coordinates y_i of rows x_i = mean + H y_i, H orthogonal, in which a symmetric
-// matrix M = HTH' is a tridiagonal one. The form r'Mr has the same values, and gradients of the same
+// matrix M = HTH' is diagonal. The form r'Mr has the same values, and gradients of the same
 // coordinates, for the rows y_i and T; Q'Q = I stays as it is.
 type Rotation struct {
 	D    int
 	mean []float64
-	h    *dense.Reflections
+	h    []float64 // D x D: H
+	back []float64 // and its transpose
 }
 
-// NewRotation finds H and T for M, D x D and D > 1, and turns the rows: 4D^3/3 operations and 4nD^2.
-func NewRotation(x Data, m []float64) (*Rotation, *dense.Tridiagonal, Data) {
-	t, h := dense.Tridiagonalize(m, x.D)
-	f := &Rotation{x.D, Mean(x), h}
-	rows := x
-	rows.X = make([]float64, len(x.X))
-	for i := range x.N {
-		floats.SubTo(rows.Row(i), x.Row(i), f.mean)
+// NewRotation finds H and the diagonal of T for M, D x D, and turns the rows: about 9D^3 operations and 2nD^2. It
+// returns nil where M has no eigenvectors, as one that is not finite.
+func NewRotation(x Data, m []float64) (*Rotation, []float64, Data) {
+	eigen := dense.NewSymmetricEigen(x.D)
+	copy(eigen.A, m)
+	if !eigen.Factorize() {
+		return nil, nil, x
 	}
-	h.Rows(rows.X, false)
-	return f, t, rows
+	f := &Rotation{x.D, Mean(x), eigen.A, make([]float64, x.D*x.D)}
+	dense.Transpose(f.back, f.h, x.D, x.D)
+	turned := x
+	turned.X = make([]float64, len(x.X))
+	for from := 0; from < x.N; from += rotatedRows {
+		to := min(from+rotatedRows, x.N) * x.D
+		f.ShrinkPoint(turned.X[from*x.D:to], x.X[from*x.D:to])
+	}
+	return f, eigen.Values, turned
 }
+
+// rotatedRows is the number of rows turned at a time.
+const rotatedRows = 64
 
 // Dims returns the lengths of rows in both coordinates.
 func (f *Rotation) Dims() (inside, outside int) { return f.D, f.D }
 
-// ShrinkPoint writes the coordinates of a point c.
+// ShrinkPoint writes the coordinates of points c.
 func (f *Rotation) ShrinkPoint(dst, c []float64) {
-	floats.SubTo(dst, c, f.mean)
-	f.h.Rows(dst, false)
+	centred := slices.Clone(c)
+	for i := 0; i < len(c); i += f.D {
+		floats.Sub(centred[i:i+f.D], f.mean)
+	}
+	clear(dst)
+	dense.AddRowProduct(dst, centred, f.h, len(c)/f.D, f.D, f.D)
 }
 
 // ShrinkFrame writes H'Q for Q of D x m.
 func (f *Rotation) ShrinkFrame(dst, q []float64, m int) {
-	copy(dst, q)
-	f.h.Columns(dst, m, false)
+	clear(dst)
+	dense.AddRowProduct(dst, f.back, q, f.D, f.D, m)
 }
 
 // ExpandPoint is the inverse of ShrinkPoint.
 func (f *Rotation) ExpandPoint(dst, c []float64) {
-	copy(dst, c)
-	f.h.Rows(dst, true)
-	floats.Add(dst, f.mean)
+	copy(dst, f.mean)
+	dense.AddRowProduct(dst, c, f.back, 1, f.D, f.D)
 }
 
 // ExpandFrame writes H times Q, D x m.
 func (f *Rotation) ExpandFrame(dst, q []float64, m int) {
-	copy(dst, q)
-	f.h.Columns(dst, m, true)
+	clear(dst)
+	dense.AddRowProduct(dst, f.h, q, f.D, f.D, m)
 }
 
 // ExpandAxes overwrites every row a of axes, of length D, by Ha.
-func (f *Rotation) ExpandAxes(axes []float64) { f.h.Rows(axes, true) }
+func (f *Rotation) ExpandAxes(axes []float64) {
+	turned := make([]float64, len(axes))
+	dense.AddRowProduct(turned, axes, f.back, len(axes)/f.D, f.D, f.D)
+	copy(axes, turned)
+}

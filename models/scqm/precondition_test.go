@@ -15,6 +15,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
@@ -26,7 +27,8 @@ func TestPreconditionerInvertsQuadratics(t *testing.T) {
 	square, err := losses.Lp(2)
 	require.NoError(t, err)
 	for name, loss := range map[string]framework.Loss{
-		"radial": losses.SquaredL2(), "separable": square, "metric": named(t, "mahalanobis", 6),
+		"radial": losses.SquaredL2(), "separable": square,
+		"metric": &nearest.DiagonalForm{Values: []float64{1, 2, 0.5, 3, 1, 0.2}, Of: named(t, "mahalanobis", 6)},
 	} {
 		for _, s := range []int{0, 3} {
 			p, x := smallProblem(t, loss, 2, s, true)

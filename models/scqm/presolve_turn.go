@@ -10,28 +10,28 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// turnedColumns is the row length from which on a fit under r'Mr rotates the rows; see turnRows.
-const turnedColumns = 32
-
-// turnRows rotates the rows of a fit under a loss r'Mr so that its matrix is tridiagonal: products with the
-// residuals then take 5nD operations per pass instead of 2nD^2. Finding the rotation costs about D/n passes.
+// turnRows rotates the rows of a fit under a loss r'Mr so that its matrix is diagonal: the loss is then a sum over
+// entries. Without that its passes would take 2nD^2 operations. Finding the rotation costs about 9D^3.
 type turnRows struct{}
 
 func (turnRows) apply(r *request) (undo, error) {
 	form, quadratic := r.loss.(framework.Quadratic)
-	if r.config == nil || !quadratic || r.data.D < turnedColumns || r.data.D > compressionSweeps*r.data.N {
+	if r.config == nil || !quadratic || len(form.Matrix()) != r.data.D*r.data.D {
 		return nil, nil
 	}
 	if _, published := r.config.Solver.(solvers.RGD); published {
 		return nil, nil
 	}
 	foot := newFootprint(r.data, r.loss, r.config.Latent, r.columns.fitted, r.config.Threads)
-	if err := r.reserve(foot.reserveRows(r.data, 2*foot.D*foot.D+170*foot.D)); err != nil {
+	if err := r.reserve(foot.reserveRows(r.data, 4*foot.D*foot.D+170*foot.D)); err != nil {
 		return nil, err
 	}
-	back, matrix, data := rows.NewRotation(r.data, form.Matrix())
+	back, values, data := rows.NewRotation(r.data, form.Matrix())
+	if back == nil {
+		return nil, nil
+	}
 	c := *r.config
-	c.Loss = nearest.NewTridiagonalForm(matrix, r.loss)
+	c.Loss = &nearest.DiagonalForm{Values: values, Of: r.loss}
 	plain := r.loss
 	r.data, r.loss, r.config = data, c.Loss, &c
 	return func(_ context.Context, out *results) {

@@ -1,7 +1,6 @@
 package scqm
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,10 +29,9 @@ func correlated(t testing.TB, D int) framework.Loss {
 	return loss
 }
 
-// In the axes of the loss everything is what it is outside: cost, gradients, preconditioner,
-// nearest points, and the runs of solvers.
+// In the axes of the loss cost, gradients and nearest points are what they are outside.
 func TestRotationLosesNothing(t *testing.T) {
-	const n, D = 60, turnedColumns
+	const n, D = 60, 32
 	x := Data{N: n, D: D, X: gaussians(9, n*D), Weights: make([]float64, n)}
 	for i := range n {
 		x.Weights[i] = 1 + float64(i%3)
@@ -43,8 +41,8 @@ func TestRotationLosesNothing(t *testing.T) {
 	p, start := begin(t, x, correlated(t, D), 2, 3, 1)
 	p.Lambda = 0.01
 	p.SolveTheta(start)
-	f, matrix, turnedRows := rows.NewRotation(x, p.Loss().(framework.Quadratic).Matrix())
-	q, err := NewProblem(t.Context(), turnedRows, nearest.NewTridiagonalForm(matrix, p.Loss()), 2, 3, 1)
+	f, values, turnedRows := rows.NewRotation(x, p.Loss().(framework.Quadratic).Matrix())
+	q, err := NewProblem(t.Context(), turnedRows, &nearest.DiagonalForm{Values: values, Of: p.Loss()}, 2, 3, 1)
 	require.NoError(t, err)
 	q.Lambda = p.Lambda
 	at := shrinkPoint(f, start, p.Shape().M)
@@ -68,16 +66,7 @@ func TestRotationLosesNothing(t *testing.T) {
 	}
 	same(grad, turned, "gradient")
 
-	passes, err := p.BuildPreconditioner(start)
-	require.NoError(t, err)
-	others, err := q.BuildPreconditioner(at)
-	require.NoError(t, err)
-	assert.Equal(t, passes, others)
-	p.Precondition(grad, grad.Clone())
-	q.Precondition(turned, turned.Clone())
-	same(grad, turned, "preconditioned")
-
-	first, far := at.Clone(), start.Clone()
+	far := start.Clone()
 	for i := range far[BlockTau] {
 		far[BlockTau][i] += 3
 	}
@@ -88,27 +77,12 @@ func TestRotationLosesNothing(t *testing.T) {
 	_, _, err = q.Objective.Reassign(at)
 	require.NoError(t, err)
 	assert.True(t, floats.EqualApprox(far[BlockTau], at[BlockTau], 1e-6))
-
-	for _, solver := range []framework.Solver{solvers.LBFGS{}, solvers.Alternating{}} {
-		o := framework.Options{MaxIterations: 10, MinRelativeDecrease: -1, Tolerance: -1}
-		whole, err := framework.Solve(context.Background(), p, start, solver, o)
-		require.NoError(t, err)
-		run, err := framework.Solve(context.Background(), q, first, solver, o)
-		require.NoError(t, err)
-		require.Len(t, run.History, len(whole.History))
-		for i, r := range whole.History {
-			assert.InEpsilon(t, r.Cost, run.History[i].Cost, 1e-7, "%s, iteration %d", solver.Name(), i)
-		}
-		end := back(run.Point)
-		assert.True(t, floats.EqualApprox(whole.Point[BlockQ], end[BlockQ], 1e-4), solver.Name())
-		assert.Less(t, p.Blocks()[BlockQ].Violation(end[BlockQ]), 1e-12)
-	}
 }
 
 // A fit of turned rows is that of the rows: its model, its point and its objective are in their
 // coordinates, and the model is in canonical form there.
 func TestTurnedFits(t *testing.T) {
-	const n, D = 60, turnedColumns
+	const n, D = 60, 32
 	x := Data{N: n, D: D, X: gaussians(9, n*D)}
 	for i := range n {
 		x.X[i*D] *= 4
@@ -147,7 +121,7 @@ func abs(x []float64) []float64 {
 	return y
 }
 
-func TestTurnsOnlyWhereItPays(t *testing.T) {
+func TestTurnsFormsOnly(t *testing.T) {
 	turns := func(D, n int, loss framework.Loss, c Config) bool {
 		c.Loss, c.Latent = loss, 2
 		r := request{data: Data{N: n, D: D, X: gaussians(1, n*D)}, loss: loss, config: &c}
@@ -159,5 +133,4 @@ func TestTurnsOnlyWhereItPays(t *testing.T) {
 	assert.True(t, turns(40, 40, correlated(t, 40), Config{}))
 	assert.False(t, turns(40, 40, correlated(t, 40), Config{Solver: solvers.RGD{}}), "the published solver is left as it is")
 	assert.False(t, turns(40, 40, losses.L1(), Config{}), "not a form of the residuals")
-	assert.False(t, turns(10, 160, correlated(t, 10), Config{}), "nothing to gain")
 }

@@ -1,9 +1,9 @@
 package alternating
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
@@ -11,58 +11,38 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// A metric is a positive definite matrix M = R'R, D x D. Its methods take the rows of x, of length D,
-// one by one, in place.
-type metric interface {
-	// Whiten multiplies by R, so that r'Mr is the squared norm.
-	Whiten(x []float64)
-	// Unwhiten multiplies by R^-1, and Unpull by R'^-1.
-	Unwhiten(x []float64)
-	Unpull(x []float64)
-}
+// A metric is a diagonal matrix M = R'R, held by the diagonal of R; nil stands for I.
+type metric []float64
 
-// newMetric factors the matrix of a loss, and reports false where it is not positive definite to
-// working precision.
-func newMetric(l framework.Quadratic, D int) (metric, bool) {
-	if t, ok := l.(*nearest.TridiagonalForm); ok {
-		f, ok := t.M.Factor()
-		if !ok {
+// newMetric returns the metric of a loss, nil for one without a matrix, and reports false where that is not
+// positive definite to working precision.
+func newMetric(l framework.Loss) (m metric, ok bool) {
+	form, ok := l.(*nearest.DiagonalForm)
+	if !ok {
+		return nil, true
+	}
+	m = make(metric, form.Dim())
+	for k, v := range form.Values {
+		if !(v > 0) {
 			return nil, false
 		}
-		return bidiagonal{f.Roots()}, true
+		m[k] = math.Sqrt(v)
 	}
-	var c mat.Cholesky
-	if !c.Factorize(mat.NewSymDense(D, l.Matrix())) {
-		return nil, false
-	}
-	var upper mat.TriDense
-	c.UTo(&upper)
-	return triangular{upper.RawTriangular()}, true
+	return m, true
 }
 
-// euclidean is the metric I.
-type euclidean struct{}
+// Whiten multiplies the rows of x by R, so that r'Mr is the squared norm.
+func (m metric) Whiten(x []float64) {
+	for i := 0; m != nil && i < len(x); i += len(m) {
+		floats.Mul(x[i:i+len(m)], m)
+	}
+}
 
-func (euclidean) Whiten([]float64)   {}
-func (euclidean) Unwhiten([]float64) {}
-func (euclidean) Unpull([]float64)   {}
-
-// bidiagonal is the metric of a tridiagonal matrix: three operations per entry.
-type bidiagonal struct{ *dense.Bidiagonal }
-
-func (f bidiagonal) Whiten(x []float64)   { f.Multiply(x) }
-func (f bidiagonal) Unwhiten(x []float64) { f.Solve(x) }
-func (f bidiagonal) Unpull(x []float64)   { f.SolveTransposed(x) }
-
-// triangular is the metric of any other matrix, D operations per entry.
-type triangular struct{ r blas64.Triangular }
-
-func (f triangular) Whiten(x []float64)   { blas64.Trmm(blas.Right, blas.Trans, 1, f.r, f.rows(x)) }
-func (f triangular) Unwhiten(x []float64) { blas64.Trsm(blas.Right, blas.Trans, 1, f.r, f.rows(x)) }
-func (f triangular) Unpull(x []float64)   { blas64.Trsm(blas.Right, blas.NoTrans, 1, f.r, f.rows(x)) }
-
-func (f triangular) rows(x []float64) blas64.General {
-	return blas64.General{Rows: len(x) / f.r.N, Cols: f.r.N, Stride: f.r.N, Data: x}
+// Unwhiten multiplies the rows of x by R^-1.
+func (m metric) Unwhiten(x []float64) {
+	for i := 0; m != nil && i < len(x); i += len(m) {
+		floats.Div(x[i:i+len(m)], m)
+	}
 }
 
 // frame is a sheet in whitened coordinates, in which its frame RQ is not orthonormal.
@@ -79,7 +59,7 @@ type frame struct {
 
 // newFrame prepares for sheets that are loaded into f.
 func newFrame(f *sheet.Sheet, m metric) *frame {
-	if _, plain := m.(euclidean); plain {
+	if m == nil {
 		return &frame{Sheet: f, metric: m, centre: f.C, axes: f.QT, inverse: f.QT}
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }

@@ -1,6 +1,8 @@
 package alternating
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -19,6 +21,9 @@ const (
 	// proximalWeight is the weight, relative to the curvature of the objective, of a proximal term in Q and
 	// Theta, for directions that the rows do not determine.
 	proximalWeight = 1e-12
+	// centreNoise is the move of c, in units of the data, that is a rounding error of whitened rows: solvers that
+	// extrapolate from the moves of all blocks would follow it.
+	centreNoise = 0x1p-48
 )
 
 // Outer lowers over c, Q and Theta the weighted sum of r'Mr and the penalty, given the moments
@@ -77,7 +82,7 @@ func newOuter(f *sheet.Sheet, m metric, unit float64) *Outer {
 }
 
 // NewOuter prepares for the moments of rows at a sheet under losses of the norm, for rows of length scale unit.
-func NewOuter(f *sheet.Sheet, unit float64) *Outer { return newOuter(f, euclidean{}, unit) }
+func NewOuter(f *sheet.Sheet, unit float64) *Outer { return newOuter(f, nil, unit) }
 
 // Solve writes c, Q and Theta into next. It overwrites the moments.
 func (o *Outer) Solve(next framework.Point, m *Moments, penalty objective.Regularizer) {
@@ -242,7 +247,7 @@ func (o *Outer) direct() bool {
 	dense.AddRowProduct(o.step, o.product, o.frame, m, m, f.D)
 
 	copy(o.inverse, o.frame)
-	o.metric.Unpull(o.inverse)
+	o.metric.Unwhiten(o.inverse)
 	dense.FrameProducts(o.j, m, nil, o.inverse, nil, o.inverse, m, m, f.D) // Q'M^-1 Q
 	o.metric.Unwhiten(o.inverse)
 	if !dense.FactorCholesky(o.j, m, 0, 0) {
@@ -329,5 +334,8 @@ func (o *Outer) write(next framework.Point, m *Moments) {
 			}
 		}
 		floats.AddScaled(c, -z, o.frame[j*f.D:(j+1)*f.D])
+	}
+	if o.metric != nil && floats.Distance(c, f.C, math.Inf(1)) <= centreNoise*o.unit {
+		copy(c, f.C)
 	}
 }

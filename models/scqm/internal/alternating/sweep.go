@@ -33,9 +33,9 @@ type Sweeper struct {
 func New(o *objective.Objective) *Sweeper { return &Sweeper{o: o} }
 
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
-// known quadratic majorizers, or r'Mr, and nothing for other losses.
+// known quadratic majorizers, or r'Mr with diagonal M, and nothing for other losses.
 func (p *Sweeper) OuterBlocks() []int {
-	if _, quadratic := p.o.Loss().(framework.Quadratic); !quadratic && !CanSweep(p.o.Loss()) {
+	if _, quadratic := p.o.Loss().(*nearest.DiagonalForm); !quadratic && !CanSweep(p.o.Loss()) {
 		return nil
 	}
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
@@ -52,7 +52,7 @@ func CanSweep(l framework.Loss) bool {
 }
 
 // Sweep improves Tau and finds the next c, Q and Theta in one pass over the rows, for losses rho(|r|^2) with
-// concave rho and for r'Mr.
+// concave rho and for r'Mr with diagonal M.
 //
 // By Q'Q = I every tau_i minimises |a - tau|^2 + |b - Theta' phi(tau)|^2 with [a; b] = Q'(x_i - c), a problem
 // without D. The tangent of rho at the new residuals bounds the cost by a weighted sum of squares with w_i =
@@ -93,13 +93,12 @@ func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 // prepare allocates what sweeps over the data of the objective need, and whitens the rows.
 func (p *Sweeper) prepare() error {
 	o := p.o
-	var m metric = euclidean{}
 	p.data = *o.Data()
-	if l, quadratic := o.Loss().(framework.Quadratic); quadratic {
-		var ok bool
-		if m, ok = newMetric(l, p.data.D); !ok {
-			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), rows.ErrInput)
-		}
+	m, ok := newMetric(o.Loss())
+	if !ok {
+		return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), rows.ErrInput)
+	}
+	if m != nil {
 		p.data.X = append([]float64(nil), p.data.X...)
 		m.Whiten(p.data.X)
 	}

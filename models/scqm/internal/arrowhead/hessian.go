@@ -59,7 +59,6 @@ type Hessian struct {
 	total       *sums
 	errs        []error
 	innerPasses []float64   // per shard, of inner steps
-	constant    []float64   // D x D: W'(hess loss)W where it is the same for all rows
 	products    []float64   // F x D: of the moments of a separable loss and one vector of the frame
 	coords      frameCoords // of all rows
 
@@ -106,7 +105,6 @@ func (a *Hessian) AssembleHessian(dst *latent.Arrowhead, x framework.Point) (cos
 	a.prepare(x)
 	known := a.coords.belongsTo(a.F, a.o.Version())
 	a.Frame.Complete()
-	a.prepareLoss()
 	if a.structure == rowloss.StructureSeparable {
 		a.growDiagonal()
 	}
@@ -147,7 +145,6 @@ func (a *Hessian) allocate() {
 		a.sums[i] = newSums(a.Chart, !a.rowsOnly)
 	}
 	a.total = newSums(a.Chart, !a.rowsOnly)
-	a.constant = make([]float64, f.D*f.D)
 	a.coords = newFrameCoords(f, n)
 }
 

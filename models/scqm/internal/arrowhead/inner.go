@@ -7,7 +7,7 @@ import (
 )
 
 // The inner problem is the loss of every row over its tau, for a fixed sheet: n
-// problems in R^d between two steps of the outer blocks. For radial and quadratic
+// problems in R^d between two steps of the outer blocks. For radial
 // losses [quadraticInner] solves them in R^m or in the frame, for all others
 // [innerRows] at a loss of D entries for every trial.
 
@@ -20,7 +20,6 @@ func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes fl
 	a.coords.kept = false
 	if a.wholeFrame() {
 		a.Frame.Complete()
-		a.prepareLoss()
 	}
 	a.innerJob = innerShard{x[objective.BlockTau], other}
 	if err := a.eachShard(&a.innerJob); err != nil {
@@ -38,7 +37,7 @@ func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes fl
 
 // wholeFrame reports whether inner steps need the residuals in all D frame coordinates.
 func (a *Hessian) wholeFrame() bool {
-	return a.structure == rowloss.StructureQuadratic || a.structure == rowloss.StructureRadial && a.F.M == a.F.D
+	return a.structure == rowloss.StructureRadial && a.F.M == a.F.D
 }
 
 // innerShard takes the inner steps of some rows. tau and other cover all rows.
@@ -48,7 +47,7 @@ func (job *innerShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	s := a.sums[shard]
 	s.cost, a.innerPasses[shard] = 0, 0
 	run := w.rows.run
-	if a.structure == rowloss.StructureRadial || a.structure == rowloss.StructureQuadratic {
+	if a.structure == rowloss.StructureRadial {
 		w.quadratic.prepare(a)
 		run = w.quadratic.run
 	}

@@ -4,35 +4,25 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// quadraticInner takes Newton steps of a row's tau where the loss is a quadratic form
-// of the residual, or a growing function of its norm. With y = W'(x - c), split
-// into the part y_Q in the span of Q and the rest y_C, and e = z(tau) - y_Q, the
-// form is
-//
-//	e'Me + 2 e'b + rest,
-//
-// where M = I, b = 0, rest = |y_C|^2 for a norm, and for the form with matrix N
-// in the frame M = N_QQ, b = -N_QC y_C, rest = y_C'N_CC y_C. That is a problem
-// in R^m: it no longer involves D. A step takes 2Dm operations for y, D^2 for y and
-// b where the form has a matrix, and those of [nearest.Quadratic].
+// quadraticInner takes Newton steps of a row's tau where the loss is a growing function
+// of the norm of the residual. With y = W'(x - c), split into the part y_Q in the span of Q
+// and the rest y_C, its square is |z(tau) - y_Q|^2 + |y_C|^2: a problem in R^m, which no longer
+// involves D. A step takes 2Dm operations for y and those of [nearest.Quadratic].
 type quadraticInner struct {
 	*nearest.Quadratic
-	f              *sheet.Sheet
-	metric, linear []float64 // m x m, m
-	diff           []float64 // D
-	form           []float64 // n: the forms of a batch
+	f    *sheet.Sheet
+	diff []float64 // D
+	form []float64 // n: the squared norms of a batch
 
 	// Set by prepare.
 	data   *rows.Data
-	radial framework.Radial // nil for quadratic losses
-	twice  []float64        // D x D: 2 W'MW; nil for radial losses
+	radial framework.Radial
 	frame  *Frame
 	coords []float64 // N x D: W'(x - c), to be written; nil where the span of Q is enough
 }
@@ -40,26 +30,15 @@ type quadraticInner struct {
 func newQuadraticInner(f *sheet.Sheet, n int) *quadraticInner {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &quadraticInner{
-		Quadratic: nearest.NewQuadratic(f), f: f, metric: vec(f.M * f.M), linear: vec(f.M), diff: vec(f.D), form: vec(n),
+		Quadratic: nearest.NewQuadratic(f), f: f, diff: vec(f.D), form: vec(n),
 	}
 }
 
-// prepare also computes M in the frame.
+// prepare sets the loss and the data.
 func (k *quadraticInner) prepare(a *Hessian) {
-	k.data, k.frame, k.coords = a.o.Data(), a.Frame, nil
+	k.data, k.frame, k.coords, k.radial = a.o.Data(), a.Frame, nil, a.o.Loss().(framework.Radial)
 	if a.wholeFrame() {
 		k.coords = a.coords.y
-	}
-	if a.structure != rowloss.StructureQuadratic {
-		k.radial, k.twice, k.Metric, k.Linear = a.o.Loss().(framework.Radial), nil, nil, nil
-		return
-	}
-	k.radial, k.twice, k.Metric, k.Linear = nil, a.constant, k.metric, k.linear
-	m, D := k.f.M, k.f.D
-	for i := range m {
-		for j := range m {
-			k.metric[i*m+j] = a.constant[i*D+j] / 2
-		}
 	}
 }
 
@@ -67,13 +46,8 @@ func (k *quadraticInner) prepare(a *Hessian) {
 func (k *quadraticInner) run(_ *Hessian, job *innerShard, from, to int) (losses []float64, evaluations float64, err error) {
 	losses, evaluations = k.form[:to-from], float64(to-from)
 	k.stepRows(job, from, to)
-	switch {
-	case k.radial == nil:
-		evaluations *= float64(k.f.D) / float64(k.f.M)
-	default:
-		if k.radial.Rho(losses, nil, nil, losses); k.coords == nil {
-			evaluations *= 2
-		}
+	if k.radial.Rho(losses, nil, nil, losses); k.coords == nil {
+		evaluations *= 2
 	}
 	for i := range losses {
 		losses[i] *= k.data.Weight(from + i)
@@ -81,7 +55,7 @@ func (k *quadraticInner) run(_ *Hessian, job *innerShard, from, to int) (losses 
 	return losses, evaluations, nil
 }
 
-// stepRows steps the rows and writes their quadratic forms into k.form.
+// stepRows steps the rows and writes their squared norms into k.form.
 func (k *quadraticInner) stepRows(job *innerShard, from, to int) {
 	d := k.f.Latent
 	for i := from; i < to; i++ {
@@ -101,7 +75,7 @@ func (k *quadraticInner) stepRows(job *innerShard, from, to int) {
 	}
 }
 
-// load sets y and b for row i of the data, x, and returns the rest.
+// load sets y for row i of the data, x, and returns the rest.
 func (k *quadraticInner) load(i int) (rest float64) {
 	f, x := k.f, k.data.Row(i)
 	if k.coords == nil {
@@ -115,16 +89,5 @@ func (k *quadraticInner) load(i int) (rest float64) {
 	y := k.coords[i*f.D : (i+1)*f.D]
 	k.frame.toFrame(y, x)
 	copy(k.Y, y)
-	if k.twice == nil {
-		return 0
-	}
-	for r := range f.D {
-		v := -dense.Dot(k.twice[r*f.D+f.M:(r+1)*f.D], y[f.M:]) / 2
-		if r < f.M {
-			k.linear[r] = v
-		} else {
-			rest -= v * y[r]
-		}
-	}
-	return rest
+	return 0
 }

@@ -49,8 +49,10 @@ func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 func (p *metric) load(f *sheet.Sheet) {
 	d, m, s := f.Latent, f.M, f.S
 	axes := general(f.QT, m, f.D)
-	if l, ok := p.m.(*TridiagonalForm); ok {
-		l.M.MultiplyRows(p.frame, f.QT)
+	if l, ok := p.m.(*DiagonalForm); ok {
+		for k := range m {
+			floats.MulTo(p.frame[k*f.D:(k+1)*f.D], l.Values, f.Axis(k))
+		}
 	} else {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, axes, general(p.m.Matrix(), f.D, f.D), 0, general(p.frame, m, f.D))
 	}

@@ -15,9 +15,8 @@ import (
 type WeightForm int
 
 const (
-	PerRow    WeightForm = iota // w_i I
-	PerEntry                    // a diagonal matrix
-	PerMatrix                   // w_i 2M
+	PerRow   WeightForm = iota // w_i I
+	PerEntry                   // a diagonal matrix
 )
 
 const (
@@ -46,11 +45,7 @@ func NewLossWeights(p *Objective) LossWeights {
 	_, bound := p.loss.(framework.Majorizer)
 	_, separable := p.loss.(framework.Separable)
 	_, radial := p.loss.(framework.Radial)
-	_, quadratic := p.loss.(framework.Quadratic)
-	switch {
-	case quadratic:
-		l.Form = PerMatrix
-	case separable || bound && !radial:
+	if separable || bound && !radial {
 		l.Form = PerEntry
 	}
 	if bound {
@@ -123,7 +118,7 @@ func clearMissing(w, row []float64) {
 
 // fill writes the weights of some rows.
 func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
-	if m, ok := loss.(framework.Majorizer); ok && l.Form != PerMatrix {
+	if m, ok := loss.(framework.Majorizer); ok {
 		return m.Weights(w, r, dim)
 	}
 	switch loss := loss.(type) {

@@ -3,14 +3,9 @@ package precondition
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
-	"github.com/scqm/scqm/models/rows"
-	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -24,14 +19,11 @@ import (
 //	tau_i            E_i'Q'W_iQ E_i                   d x d
 //
 // Its inverse is what L-BFGS starts from. Where W_i is a number w_i the systems
-// of the rows of [c Q] are one, those of the columns of Theta too. Where the
-// loss is r'Mr, W_i = 2M and the system of [c Q] is 2M (x) sum_i y_i y_i'. Where
+// of the rows of [c Q] are one, those of the columns of Theta too. Where
 // Theta has many entries, V'W_iV is replaced by the mean of its diagonal. Where every entry has a weight of
 // its own, Tau may be coupled with the others: see [coupling].
 type preconditioner struct {
 	weights objective.LossWeights
-	metric  solver    // of systems of M where the loss is r'Mr
-	qmq     []float64 // Q'MQ
 
 	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
 	systems  int       // one for all features, or one for each
@@ -44,31 +36,8 @@ type preconditioner struct {
 	coupling *coupling // nil where rows are short
 	coupled  bool      // near enough to a minimum for it
 
-	buf    *mat.Dense // D x (1+m); where the systems are one
-	lanes  []float64  // (1+m) x D; where they are many
-	column []float64  // q
-}
-
-// solver overwrites b, D x k, by the solution of the systems M x = b of its columns.
-type solver interface{ Solve(b []float64, k int) }
-
-// wholeCholesky is the solver of a matrix without structure.
-type wholeCholesky struct{ mat.Cholesky }
-
-func (c *wholeCholesky) Solve(b []float64, k int) {
-	dst := mat.NewDense(len(b)/k, k, b)
-	// The factor exists and has the right size; a bad condition is no
-	// reason to stop, as any definite matrix serves.
-	_ = c.SolveTo(dst, dst)
-}
-
-// newSolver reports false where M is not positive definite to working precision.
-func newSolver(l framework.Quadratic, dim int) (solver, bool) {
-	if t, ok := l.(*nearest.TridiagonalForm); ok {
-		return t.M.Factor()
-	}
-	c := new(wholeCholesky)
-	return c, c.Factorize(mat.NewSymDense(dim, l.Matrix()))
+	lanes  []float64 // (1+m) x D; where they are many
+	column []float64 // q
 }
 
 // BlockJacobi preconditions an objective by the inverse of a [preconditioner].
@@ -131,9 +100,6 @@ func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	if err := h.weights.Compute(o); err != nil {
 		return passes, fmt.Errorf("scqm: loss %s: weights: %w", o.Loss().Name(), err)
 	}
-	if err := h.factorizeMetric(o, f); err != nil {
-		return passes, err
-	}
 	h.sumFrame(o, f, x[objective.BlockTau])
 	h.sumRows(o, f, x[objective.BlockTau])
 	if h.coupling != nil {
@@ -187,21 +153,11 @@ func (h *preconditioner) solveFrame(f *sheet.Sheet, c, q []float64) {
 		dense.Transpose(q, h.lanes[f.D:], f.M, f.D)
 		return
 	}
-	n := 1 + f.M
-	if h.buf == nil {
-		h.buf = mat.NewDense(f.D, n, nil)
-	}
+	row := make([]float64, 1+f.M)
 	for j := range f.D {
-		row := h.buf.RawRowView(j)
 		row[0] = c[j]
 		copy(row[1:], q[j*f.M:(j+1)*f.M])
-		dense.SolveCholesky(row, h.frame, n)
-	}
-	if h.metric != nil {
-		h.metric.Solve(h.buf.RawMatrix().Data, n)
-	}
-	for j := range f.D {
-		row := h.buf.RawRowView(j)
+		dense.SolveCholesky(row, h.frame, 1+f.M)
 		c[j] = row[0]
 		copy(q[j*f.M:(j+1)*f.M], row[1:])
 	}
@@ -223,34 +179,4 @@ func (h *preconditioner) solveTheta(f *sheet.Sheet, theta []float64) {
 			theta[a*f.S+k] = v
 		}
 	}
-}
-
-// factorizeMetric prepares the solves with M, once, and Q'MQ.
-func (h *preconditioner) factorizeMetric(o *objective.Objective, f *sheet.Sheet) error {
-	l, ok := o.Loss().(framework.Quadratic)
-	if !ok || h.weights.Form != objective.PerMatrix {
-		return nil
-	}
-	if h.metric == nil {
-		metric, ok := newSolver(l, f.D)
-		if !ok {
-			return fmt.Errorf("scqm: loss %s: its matrix is not positive definite to working precision: %w", o.Loss().Name(), rows.ErrInput)
-		}
-		h.metric, h.qmq = metric, make([]float64, f.M*f.M)
-	}
-	mq := make([]float64, f.D)
-	tridiagonal, _ := l.(*nearest.TridiagonalForm)
-	for a := range f.M {
-		if tridiagonal != nil {
-			tridiagonal.M.MultiplyRows(mq, f.Axis(a))
-		} else {
-			for j := range mq {
-				mq[j] = floats.Dot(l.Matrix()[j*f.D:(j+1)*f.D], f.Axis(a))
-			}
-		}
-		for b := range f.M {
-			h.qmq[b*f.M+a] = floats.Dot(f.Axis(b), mq)
-		}
-	}
-	return nil
 }

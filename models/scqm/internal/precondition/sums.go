@@ -1,8 +1,6 @@
 package precondition
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -58,9 +56,6 @@ func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []
 			}
 		}
 	})
-	if h.weights.Form == objective.PerMatrix {
-		floats.Scale(math.Sqrt2, h.frame) // the 2 of 2M
-	}
 }
 
 // lowerProducts writes the lower triangle of yy' for y = [1; z], row by row.
@@ -158,22 +153,19 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 
 // pullWeights writes Q'W_iQ into b.
 func (h *preconditioner) pullWeights(b, wq []float64, f *sheet.Sheet, i int) {
-	switch h.weights.Form {
-	case objective.PerRow:
+	if h.weights.Form == objective.PerRow {
 		clear(b)
 		for a := range f.M {
 			b[a*f.M+a] = h.weights.W[i]
 		}
-	case objective.PerMatrix:
-		floats.ScaleTo(b, 2*h.weights.W[i], h.qmq)
-	default:
-		w := h.weights.W[i*f.D : (i+1)*f.D]
-		for a := range f.M {
-			dense.Products(wq, w, f.Axis(a))
-			for c := range a + 1 {
-				v := floats.Dot(wq, f.Axis(c))
-				b[a*f.M+c], b[c*f.M+a] = v, v
-			}
+		return
+	}
+	w := h.weights.W[i*f.D : (i+1)*f.D]
+	for a := range f.M {
+		dense.Products(wq, w, f.Axis(a))
+		for c := range a + 1 {
+			v := floats.Dot(wq, f.Axis(c))
+			b[a*f.M+c], b[c*f.M+a] = v, v
 		}
 	}
 }
