@@ -40,7 +40,7 @@ func (m *Model) asPoint(ctx context.Context, x Data, threads int) (*pointFit, er
 	}
 	at := m.point(x.N)
 	if copy(at[BlockTau], m.Tau); len(m.Tau) != len(at[BlockTau]) {
-		if err := nearest.ProjectRows(ctx, at[BlockTau], f, m.Loss, nil, x, nearest.Missing{}, threads); err != nil {
+		if err := nearest.ProjectRows(ctx, at[BlockTau], f, m.Loss, x, nearest.Missing{}, threads); err != nil {
 			return nil, err
 		}
 	}

@@ -157,7 +157,7 @@ func (r *Response) block(ctx context.Context, src Source, from, first, threads i
 	tau := make([]float64, n*f.Latent)
 	if r.tau != nil {
 		copy(tau, r.tau[x.First*f.Latent:])
-	} else if err := nearest.ProjectRows(ctx, tau, f, r.loss, nil, x, nearest.Missing{}, threads); err != nil {
+	} else if err := nearest.ProjectRows(ctx, tau, f, r.loss, x, nearest.Missing{}, threads); err != nil {
 		return nil, nil, err
 	}
 	return o, tau, nearest.RefineRows(ctx, tau, f, r.loss, x, threads)

@@ -22,8 +22,6 @@ type Nearest struct {
 	loss      framework.Loss
 	projector *nearest.Projector
 	unit      float64
-	known     nearest.WarmStarts
-	codes     []float64 // of the rows of the model, in the unit
 	x, tau    []float64
 	z, phi    []float64
 }
@@ -52,14 +50,7 @@ func (n *Nearest) Load(m *Model) error {
 	dense.Transpose(f.QT[:f.Latent*f.D], m.U, f.D, f.Latent)
 	dense.Transpose(f.QT[f.Latent*f.D:], m.V, f.D, f.S)
 	n.setUnit(m.ownUnit())
-	n.codes = n.codes[:0]
-	if nearest.Serves(f, n.loss, len(m.Tau)/f.Latent) {
-		n.codes = append(n.codes, m.Tau...)
-		floats.Scale(1/n.unit, n.codes)
-	}
 	n.projector.Reload()
-	n.known.Load(f, n.loss, n.codes)
-	n.projector.WarmStarts = &n.known
 	return nil
 }
 

@@ -93,12 +93,10 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 	out := &Projection{Tau: make([]float64, x.N*f.Latent), Rows: make([]RowProjection, x.N)}
 	judge := newConvexity(f, in.loss)
 	out.Certifies = judge.certifies()
-	known := in.known(m.Tau)
 	errs := make([]error, par.Shards(x.N))
 	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
 		lo, hi := par.Bounds(x.N, shard)
 		s := nearest.NewMinima(f, in.loss)
-		s.WarmStarts = known
 		for i := lo; i < hi && errs[shard] == nil; i++ {
 			var found nearest.RowMinima
 			if found, errs[shard] = s.Find(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], in.rows.Row(i), x.First+i); errs[shard] == nil {

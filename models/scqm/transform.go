@@ -81,7 +81,7 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	}
 	defer in.release()
 	tau := make([]float64, x.N*m.Latent)
-	err = nearest.ProjectRows(ctx, tau, in.sheet, in.loss, in.known(m.Tau), in.rows, in.missing, threads)
+	err = nearest.ProjectRows(ctx, tau, in.sheet, in.loss, in.rows, in.missing, threads)
 	in.leave(tau)
 	return tau, err
 }

@@ -94,15 +94,3 @@ func (v *view) secondDerivative(second float64, own framework.Loss) float64 {
 	by := factor / root / root
 	return rows.Product(second, by, by, by, by)
 }
-
-// known returns warm starts at tau, in the unit; nil where they are of no use.
-func (v *view) known(tau []float64) *nearest.WarmStarts {
-	if !nearest.Serves(v.sheet, v.loss, len(tau)/v.sheet.Latent) {
-		return nil
-	}
-	codes := make([]float64, len(tau))
-	floats.ScaleTo(codes, 1/v.unit, tau)
-	k := &nearest.WarmStarts{}
-	k.Load(v.sheet, v.loss, codes)
-	return k
-}

@@ -11,7 +11,8 @@ import (
 )
 
 // leastAbsolute searches the nearest point of a sheet in the l1 norm, for d up to maxAbsolute. For d = 1 it is
-// exact: see [kinks]. Otherwise it is the lowest of the minima reached by descents from several starts.
+// exact: see [kinks]. Otherwise it is the lowest point reached by descents of at most maxAbsoluteSteps steps from
+// several starts: a few rows far from a strongly curved sheet end some thousandths above a minimum.
 type leastAbsolute struct {
 	absoluteDescent
 	best float64
@@ -60,25 +61,14 @@ func (s *leastAbsolute) begin(tau, x []float64) {
 	s.best, s.tau = s.least, s.at
 }
 
-// lower reports whether the sum at a point is below the best so far.
-func (s *leastAbsolute) lower(tau []float64) bool {
-	s.moveTo(tau)
-	s.active = s.active[:0]
-	return s.absoluteSum(&s.at) < s.best
-}
-
 // from descends from another start.
 func (s *leastAbsolute) from(tau []float64) {
-	s.moveTo(tau)
-	if s.descend(); s.least < s.best {
-		s.best, s.tau = s.least, s.at
-	}
-}
-
-func (s *leastAbsolute) moveTo(tau []float64) {
 	s.at = point{}
 	for j, v := range tau {
 		s.at[j] = v - s.origin[j]
+	}
+	if s.descend(); s.least < s.best {
+		s.best, s.tau = s.least, s.at
 	}
 }
 

@@ -1,8 +1,6 @@
 package nearest
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -93,31 +91,8 @@ func (p *observedProjection) find(x []float64) [][]float64 {
 			p.try(p.whole.minima[i])
 		}
 	}
-	p.reflect()
 	return p.minima[:len(p.distance)]
 }
-
-// reflect tries reflections of the nearest point: the missing entries often decide between the two sides of a
-// curved sheet.
-func (p *observedProjection) reflect() {
-	d := p.f.Latent
-	if len(p.distance) == 0 {
-		return
-	}
-	best := slices.Clone(p.minima[0])
-	for signs := 1; signs < 1<<min(d, maxReflected); signs++ {
-		for j, v := range best {
-			if signs>>(j%maxReflected)&1 == 1 {
-				v = -v
-			}
-			p.tau[j] = v
-		}
-		p.try(p.tau)
-	}
-}
-
-// maxReflected bounds the number of independent signs; further coordinates share these.
-const maxReflected = 4
 
 // complete imputes the row by f(tau).
 func (p *observedProjection) complete(x, tau []float64) {

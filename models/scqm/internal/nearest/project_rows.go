@@ -11,12 +11,12 @@ import (
 )
 
 // ProjectRows writes the latent coordinates of all rows of x into tau, in parallel. The result for a row does
-// not depend on the others; see [Projector] for its cost. warm may be nil. missing says how incomplete rows are
+// not depend on the others; see [Projector] for its cost. missing says how incomplete rows are
 // projected.
-func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, warm *WarmStarts, x rows.Data, missing Missing, threads int) error {
+func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
 	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
 		p := NewProjector(f, loss)
-		p.WarmStarts, p.Missing = warm, missing
+		p.Missing = missing
 		return p
 	})
 }

@@ -40,11 +40,9 @@ type Projector struct {
 	projection *Projection
 	w          *Worker
 	newton     *General
-	batch      *Batch         // in the Euclidean norm; nil where neither the loss nor its descent needs it
-	squares    []float64      // of the rows last projected by batch
-	absolute   *leastAbsolute // nil where the loss is another
-	// WarmStarts are further starts where the nearest point is not found exactly; nil for none.
-	WarmStarts *WarmStarts
+	batch      *Batch              // in the Euclidean norm; nil where neither the loss nor its descent needs it
+	squares    []float64           // of the rows last projected by batch
+	absolute   *leastAbsolute      // nil where the loss is another
 	observed   *observedProjection // made at first use
 	partial    *Projector          // for rows with missing entries; made at first use
 }
@@ -105,7 +103,6 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		case p.batch != nil && p.projected(i):
 		case p.batch != nil || p.projection.metric != nil:
 			p.projection.nearest(x.Row(i))
-			p.tryWarmStart()
 			copy(out, p.projection.minima[0])
 		default:
 			if err := p.refineRow(ctx, out, x.Row(i), p.projection.minima[:p.projection.find(x.Row(i))]); err != nil {
@@ -130,8 +127,7 @@ func tooFar(row int) error {
 }
 
 // leastAbsolute searches the nearest point in the l1 norm, from out where projected says that this is the
-// Euclidean projection. For d > 1 it also descends from every start of [Projection.eachStart], and from the warm
-// starts that are lower.
+// Euclidean projection. For d > 1 it also descends from every start of [Projection.eachStart].
 func (p *Projector) leastAbsolute(out, x []float64, projected bool) {
 	s, f := p.absolute, p.projection
 	if !projected {
@@ -142,12 +138,6 @@ func (p *Projector) leastAbsolute(out, x []float64, projected bool) {
 	if p.f.Latent > 1 && p.f.S > 0 {
 		f.load(x)
 		f.eachStart(s.from)
-		var list [warmStarts]int
-		for _, k := range list[:p.WarmStarts.nearest(&list, f.Y)] {
-			if warm := p.WarmStarts.row(k, p.f.Latent); s.lower(warm) {
-				s.from(warm)
-			}
-		}
 	}
 	s.end(out)
 }
@@ -176,42 +166,6 @@ func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]
 	for _, start := range starts {
 		copy(tau, start)
 		value, err := p.continuation(ctx, tau, row)
-		if err != nil {
-			return err
-		}
-		if value < best {
-			best = value
-			copy(out, tau)
-		}
-	}
-	return p.refineWarmStarts(ctx, out, tau, row, best)
-}
-
-// tryWarmStart minimises from the nearest warm start if that is nearer than the point found.
-func (p *Projector) tryWarmStart() {
-	var list [warmStarts]int
-	f := p.projection
-	if p.WarmStarts.nearest(&list, f.Y) == 0 {
-		return
-	}
-	value := f.Value(f.minima[0])
-	copy(f.lower, p.WarmStarts.row(list[0], p.f.Latent))
-	if f.Value(f.lower) < value {
-		value = f.settle(f.lower)
-		copy(f.minima[0], f.lower)
-		f.descend(f.minima[0], value)
-	}
-}
-
-// refineWarmStarts minimises from the nearest warm starts whose loss is below the best.
-func (p *Projector) refineWarmStarts(ctx context.Context, out, tau []float64, x rows.Data, best float64) error {
-	var list [warmStarts]int
-	for _, k := range list[:p.WarmStarts.nearest(&list, p.projection.Y)] {
-		copy(tau, p.WarmStarts.row(k, p.f.Latent))
-		value, err := p.value(ctx, p.loss, tau, x)
-		if err == nil && value < best {
-			value, err = p.continuation(ctx, tau, x)
-		}
 		if err != nil {
 			return err
 		}
