@@ -11,7 +11,7 @@ import (
 )
 
 // absoluteDescent minimises the l1 norm of one row's residual by an active set of entries held at 0, each with
-// a multiplier: it takes Newton steps on the set where these vanish, with an exact line search, and adds the
+// a multiplier: it descends along the gradient on the set where these vanish, with an exact line search, and adds the
 // entry that vanishes there. An entry with a multiplier above 1 leaves the active set. A step takes some 15
 // operations for every coefficient of the entries.
 //
@@ -29,9 +29,6 @@ type absoluteDescent struct {
 	quadratics []float64 // 3 x stride: the entries along a line
 	held       float64   // half of the second derivative of active entries there, with multipliers
 	still      bool      // no step along the zeros was lower
-	bent       bool      // nor one along the lowest second derivative
-	fresh      bool      // no step was taken
-	hidden     int       // further steps whose decrease rounding may hide
 	least      float64   // the sum where the descent ended
 	at         point     // there
 }
@@ -42,8 +39,6 @@ const (
 	maxAbsoluteSteps, restoreSteps, maxShorter = 60, 6, 16
 	// vertexPrecision is the largest active entry, relative to the sum of all, up to which they count as 0.
 	vertexPrecision = 1e-12
-	// maxHidden bounds the steps of a descent whose decrease is below rounding errors.
-	maxHidden = 10
 	// multiplierSlack is how far above 1 a multiplier may be.
 	multiplierSlack = 1e-9
 	// singularGram is the determinant of the Gram matrix of two slopes, relative to the product of its
@@ -51,8 +46,6 @@ const (
 	singularGram = 0x1p-45
 	// flatSlope is the slope along the active set, relative to those of all entries, that counts as 0.
 	flatSlope = 1e-12
-	// flatBend is the second derivative along the active set, relative to all, that counts as 0.
-	flatBend = 1e-9
 )
 
 func newAbsoluteDescent(f *sheet.Sheet) absoluteDescent {
@@ -79,13 +72,7 @@ func (s *absoluteDescent) absoluteSum(t *point) float64 {
 // descend moves from at to a local minimum.
 func (s *absoluteDescent) descend() {
 	s.active = s.active[:0]
-	s.least = s.absoluteSum(&s.at)
-	s.goOn()
-}
-
-// goOn is descend from a point at which the active entries vanish, where least and sum are known.
-func (s *absoluteDescent) goOn() {
-	s.still, s.bent, s.fresh, s.hidden = false, false, true, maxHidden
+	s.least, s.still = s.absoluteSum(&s.at), false
 	for range maxAbsoluteSteps {
 		u, let, ok := s.direct()
 		if !ok {
@@ -93,8 +80,8 @@ func (s *absoluteDescent) goOn() {
 		}
 		switch {
 		case s.step(&u, let):
-			s.still, s.bent, s.fresh = false, false, false
-		case s.bent || let >= 0:
+			s.still = false
+		case let >= 0:
 			return
 		default:
 			s.still = true
@@ -123,26 +110,14 @@ func (s *absoluteDescent) direct() (u point, let int, ok bool) {
 		size = max(size, math.Abs(rest[j]))
 	}
 	if !s.still && len(s.active) < d && size > flatSlope*float64(s.count) {
-		// Kinks on the way decide how far a first step goes, and the line where one
-		// direction is left.
-		if s.fresh && len(s.active) == 0 || len(s.active) == d-1 {
-			for j := range d {
-				u[j] = -rest[j]
-			}
-			return u, -1, true
-		}
-		return s.newton(&rest), -1, true
+		floats.ScaleTo(u[:d], -1, rest[:d])
+		return u, -1, true
 	}
 	worst := -1
 	for a := range s.active {
 		if math.Abs(s.lam[a]) > 1+multiplierSlack && (worst < 0 || math.Abs(s.lam[a]) > math.Abs(s.lam[worst])) {
 			worst = a
 		}
-	}
-	if worst < 0 && len(s.active) < d && !s.bent {
-		s.bent = true
-		u, ok = s.bend()
-		return u, -1, ok
 	}
 	if worst < 0 {
 		return u, -1, false
@@ -156,24 +131,26 @@ func (s *absoluteDescent) direct() (u point, let int, ok bool) {
 // multiply computes the slopes of the active entries and their multipliers for the gradient of the others;
 // false where the slopes are linearly dependent.
 func (s *absoluteDescent) multiply(g *point) bool {
-	d, n := s.f.Latent, len(s.active)
+	d := s.f.Latent
 	for a, k := range s.active {
 		c := s.entry(k)
 		s.jac[a] = slopes(c[:], &s.at, d)
 	}
-	for a := range n {
+	for a := range s.active {
 		s.lam[a] = -dense.Dot(s.jac[a][:d], g[:d])
-		for b := range n {
-			s.matrix[a*n+b] = dense.Dot(s.jac[a][:d], s.jac[b][:d])
-		}
 	}
 	return s.solve(&s.lam)
 }
 
-// solve solves matrix b = b for the active entries, and returns false where their slopes are linearly
+// solve solves JJ'b = b for the slopes J of the active entries, and returns false where these are linearly
 // dependent.
 func (s *absoluteDescent) solve(b *point) bool {
-	n := len(s.active)
+	d, n := s.f.Latent, len(s.active)
+	for a := range n {
+		for b := range n {
+			s.matrix[a*n+b] = dense.Dot(s.jac[a][:d], s.jac[b][:d])
+		}
+	}
 	switch m := &s.matrix; n {
 	case 0:
 		return true
@@ -191,11 +168,6 @@ func (s *absoluteDescent) solve(b *point) bool {
 // leastNorm writes the shortest u with J u = right, for the active entries.
 func (s *absoluteDescent) leastNorm(u, right *point) bool {
 	d, n := s.f.Latent, len(s.active)
-	for a := range n {
-		for b := range n {
-			s.matrix[a*n+b] = dense.Dot(s.jac[a][:d], s.jac[b][:d])
-		}
-	}
 	by := *right
 	if !s.solve(&by) {
 		return false
@@ -207,92 +179,6 @@ func (s *absoluteDescent) leastNorm(u, right *point) bool {
 		}
 	}
 	return true
-}
-
-// newton returns the Newton step on the active set, for a slope along it.
-func (s *absoluteDescent) newton(slope *point) (u point) {
-	d := s.f.Latent
-	s.reduce()
-	dense.NewtonStep(u[:d], s.matrix[:d*d], slope[:d], dense.Flat)
-	return s.along(&u)
-}
-
-// bend returns the direction of least second derivative of the sum along the active set, and false where that
-// is not negative.
-func (s *absoluteDescent) bend() (u point, ok bool) {
-	d := s.f.Latent
-	size := s.reduce()
-	var axes [maxAbsolute * maxAbsolute]float64
-	dense.JacobiEigen(s.matrix[:d*d], axes[:d*d], d)
-	lowest := 0
-	for j := range d {
-		if s.matrix[j*d+j] < s.matrix[lowest*d+lowest] {
-			lowest = j
-		}
-	}
-	copy(u[:], axes[lowest*d:(lowest+1)*d])
-	down := s.matrix[lowest*d+lowest] < -flatBend*size
-	u = s.along(&u)
-	if slope := slopes(s.sum[:], &s.at, d); dense.Dot(slope[:d], u[:d]) > 0 {
-		floats.Scale(-1, u[:d])
-	}
-	return u, down
-}
-
-// reduce writes the second derivatives of the sum along the active set, P H P with the projector P, and returns
-// the size of H, which replaces 0 in the normal directions.
-func (s *absoluteDescent) reduce() float64 {
-	d := s.f.Latent
-	whole := s.sum
-	for a, k := range s.active {
-		c := s.entry(k)
-		whole.add(s.lam[a], c[:s.terms])
-	}
-	h := seconds(whole[:], d)
-	var p, hp [maxAbsolute]point
-	size := math.SmallestNonzeroFloat64
-	for i := range d {
-		var unit point
-		unit[i] = 1
-		p[i] = s.along(&unit)
-		for j := range d {
-			size = max(size, math.Abs(h[i][j]))
-		}
-	}
-	for i := range d {
-		for j := range d {
-			hp[i][j] = dense.Dot(h[i][:d], p[j][:d])
-		}
-	}
-	for i := range d {
-		for j := range d {
-			v := -size * p[i][j]
-			if i == j {
-				v += size
-			}
-			for k := range d {
-				v += p[i][k] * hp[k][j]
-			}
-			s.matrix[i*d+j] = v
-		}
-	}
-	return size
-}
-
-// along returns the projection of v on the tangent space of the active set.
-func (s *absoluteDescent) along(v *point) point {
-	d := s.f.Latent
-	out := *v
-	var right, u point
-	for a := range s.active {
-		right[a] = dense.Dot(s.jac[a][:d], v[:d])
-	}
-	if len(s.active) > 0 && s.leastNorm(&u, &right) {
-		for j := range d {
-			out[j] -= u[j]
-		}
-	}
-	return out
 }
 
 // step minimises along u and restores the active entries to 0; it shortens the step where the sum is not lower
@@ -326,11 +212,6 @@ func (s *absoluteDescent) step(u *point, let int) bool {
 		if s.restore() {
 			s.least = s.absoluteSum(&s.at)
 			if s.least < before {
-				return true
-			}
-			// Rounding hides what short steps gain.
-			if try == 0 && s.hidden > 0 && !s.bent && s.least <= before*(1+Rounding) {
-				s.hidden--
 				return true
 			}
 		}

@@ -53,20 +53,6 @@ func slopes(c []float64, t *point, d int) (g point) {
 	return g
 }
 
-// seconds returns the second derivatives of a polynomial.
-func seconds(c []float64, d int) (h [maxAbsolute]point) {
-	a := d + 1
-	for i := range d {
-		h[i][i] = 2 * c[a]
-		a++
-		for j := i + 1; j < d; j++ {
-			h[i][j], h[j][i] = c[a], c[a]
-			a++
-		}
-	}
-	return h
-}
-
 // add adds a multiple of c, which may have fewer terms.
 func (p *polynomial) add(by float64, c []float64) {
 	for a, v := range c {

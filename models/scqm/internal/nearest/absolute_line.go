@@ -40,9 +40,6 @@ func (s *absoluteDescent) search(u *point, let int) (falls bool, block int) {
 			block, most = k, b
 		}
 	}
-	if s.bent {
-		slope = min(0, slope)
-	}
 	return slope < 0 || slope == 0 && bend < 0, block
 }
 
