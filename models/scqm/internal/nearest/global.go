@@ -44,6 +44,11 @@ const (
 // otherwise it is the best of several starts, improved along the eigenvectors of I + 2B.
 func (p *Projection) nearest(x []float64) {
 	p.load(x)
+	p.search()
+}
+
+// search is nearest for the row loaded last.
+func (p *Projection) search() {
 	copy(p.minima[0], p.Y)
 	if p.f.S > 0 {
 		p.searchGlobal()

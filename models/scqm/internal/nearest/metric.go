@@ -38,16 +38,23 @@ func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 	if !ok {
 		return nil
 	}
+	p := newFrameMetric(f)
+	p.m, p.frame = l, make([]float64, f.M*f.D)
+	return p
+}
+
+// newFrameMetric returns a metric of which A is given.
+func newFrameMetric(f *sheet.Sheet) *metric {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &metric{
-		m: l, frame: vec(f.M * f.D), whole: vec(f.M * f.M), schur: vec(f.Latent * f.Latent), cross: vec(f.Latent * f.S),
+		whole: vec(f.M * f.M), schur: vec(f.Latent * f.Latent), cross: vec(f.Latent * f.S),
 		factor: vec(f.M * f.M), solved: vec(f.S * f.Latent), weighed: vec(f.Q * f.S),
 	}
 }
 
 // load sets the sheet.
 func (p *metric) load(f *sheet.Sheet) {
-	d, m, s := f.Latent, f.M, f.S
+	m := f.M
 	axes := general(f.QT, m, f.D)
 	if l, ok := p.m.(*DiagonalForm); ok {
 		for k := range m {
@@ -66,6 +73,12 @@ func (p *metric) load(f *sheet.Sheet) {
 	copy(p.factor, p.whole)
 	factor(p.factor, m)
 	dense.SolveCholeskyRows(p.frame, p.factor, m, f.D)
+	p.eliminate(f)
+}
+
+// eliminate sets what depends on A and Theta.
+func (p *metric) eliminate(f *sheet.Sheet) {
+	d, m, s := f.Latent, f.M, f.S
 	normal := p.factor[:s*s]
 	for k := range s {
 		copy(normal[k*s:(k+1)*s], p.whole[(d+k)*m+d:(d+k+1)*m])

@@ -60,6 +60,12 @@ func OfCompleteRows(l framework.Loss) framework.Loss {
 	return l
 }
 
+// SquaresEntries reports whether a loss is the sum of squares of the entries that are not missing.
+func SquaresEntries(l framework.Loss) bool {
+	_, is := OfCompleteRows(l).(squares)
+	return is
+}
+
 // squares is squared_l2 as a function of the squared norm.
 type squares struct{ framework.Loss }
 

@@ -109,7 +109,13 @@ func (p *Projection) inner(a, b []float64) float64 {
 // find searches the global and local nearest points to x from several starts. It writes them into minima and
 // returns their number, at least 1; the first is that of [Projection.nearest].
 func (p *Projection) find(x []float64) int {
-	p.nearest(x)
+	p.load(x)
+	return p.searchAll()
+}
+
+// searchAll is find for the row loaded last.
+func (p *Projection) searchAll() int {
+	p.search()
 	if p.f.S == 0 {
 		return 1
 	}

@@ -40,11 +40,11 @@ type Projector struct {
 	projection *Projection
 	w          *Worker
 	newton     *General
-	batch      *Batch              // in the Euclidean norm; nil where neither the loss nor its descent needs it
-	squares    []float64           // of the rows last projected by batch
-	absolute   *leastAbsolute      // nil where the loss is another
-	observed   *observedProjection // made at first use
-	partial    *Projector          // for rows with missing entries; made at first use
+	batch      *Batch         // in the Euclidean norm; nil where neither the loss nor its descent needs it
+	squares    []float64      // of the rows last projected by batch
+	absolute   *leastAbsolute // nil where the loss is another
+	observed   *Observed      // made at first use
+	partial    *Projector     // for rows with missing entries; made at first use
 }
 
 // Missing has the loss and the prior for rows with missing entries. The loss ignores these entries.
@@ -147,11 +147,13 @@ func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error 
 	if p.partial == nil {
 		p.partial = NewProjector(p.f, p.Missing.Loss)
 		p.partial.Missing, p.partial.LastStep = p.Missing, p.LastStep
-		p.partial.observed = newObservedProjection(p.f)
+		p.partial.observed = NewObserved(p.f)
 	}
-	starts := p.partial.observed.find(x)
-	if len(starts) == 0 {
-		starts = [][]float64{make([]float64, p.f.Latent)}
+	var starts [][]float64
+	if SquaresEntries(p.Missing.Loss) {
+		starts = p.partial.observed.find(x, p.Missing.Prior, true)
+	} else { // the unit of the prior is another
+		starts = p.partial.observed.find(x, nil, false)
 	}
 	copy(out, starts[0])
 	return p.partial.refineRow(ctx, out, x, starts)
