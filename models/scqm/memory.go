@@ -35,6 +35,7 @@ type footprint struct {
 	callers          float64 // of the loss
 
 	radial, separable, quadratic, majorized, rounded, kinked bool
+	squares                                                  bool // of the entries that are not missing
 }
 
 func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
@@ -54,6 +55,7 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	if l, ok := loss.(rowloss.HighLatency); ok {
 		f.callers = max(f.threads, float64(l.Callers()))
 	}
+	f.squares = x.Missing && nearest.SquaresEntries(loss)
 	_, f.radial = loss.(framework.Radial)
 	_, f.separable = loss.(framework.Separable)
 	_, f.quadratic = loss.(framework.Quadratic)
@@ -127,7 +129,7 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	case solvers.Continuation:
 		return f.solver(s.Inner) + 2*f.point + f.finish(s)
 	case solvers.Alternating:
-		if f.radial && f.majorized {
+		if f.radial && f.majorized || f.squares {
 			return f.sweeps()
 		}
 		if f.quadratic {
@@ -149,8 +151,8 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	return 6 * f.point
 }
 
-// keepsResiduals reports whether a solver has the problem keep them: sweeps do not, but
-// where they round a kink.
+// keepsResiduals reports whether a solver has the problem keep them, or as many numbers: sweeps do not, but
+// where they round a kink, or fill missing entries.
 func (f *footprint) keepsResiduals(solver framework.Solver) bool {
 	if s, ok := solver.(solvers.Continuation); ok {
 		solver = s.Inner

@@ -38,6 +38,7 @@ type rowSweep struct {
 	u          []float64           // rows: squared residuals
 	y, wy      []float64           // rows x (1+d+q): [1; y], and that times the weight
 	direct     []float64           // D
+	gaps       *gaps               // nil without missing entries
 	unit       float64
 }
 
@@ -57,7 +58,7 @@ func newRowSweep(f *frame, n int, unit float64) *rowSweep {
 func (s *rowSweep) add(m *Moments, data *rows.Data, tau []float64, from, to int) {
 	n := to - from
 	u, slope, x := s.u[:n], s.slope[:n], data.X[from*s.D:to*s.D]
-	s.place(x, tau, n)
+	s.place(x, tau, from, n)
 	s.loss.Rho(s.rho[:n], slope, nil, u)
 	least := shortestResidual * s.unit
 	for i, v := range u {
@@ -73,9 +74,12 @@ func (s *rowSweep) add(m *Moments, data *rows.Data, tau []float64, from, to int)
 	m.accumulate(x, s.centre, s.y, s.wy, n)
 }
 
-// place improves tau for n rows of x, and writes their squared residuals into u.
-func (s *rowSweep) place(x, tau []float64, n int) {
+// place improves tau for n rows of x, the first of number from, and writes their squared residuals into u.
+func (s *rowSweep) place(x, tau []float64, from, n int) {
 	D, d := s.D, s.Latent
+	if s.gaps != nil {
+		s.gaps.before = append(s.gaps.before[:0], tau...)
+	}
 	dense.FrameProducts(s.pulled, s.rows, s.whole, x, s.centre, s.inverse, n, s.M, D)
 	switch {
 	case s.gram != nil:
@@ -88,7 +92,10 @@ func (s *rowSweep) place(x, tau []float64, n int) {
 		s.batch.Improve(s.u, tau, s.pulled, s.rows, s.whole, n, sweepSteps)
 	}
 	for i := range n {
-		if !(s.u[i] > nearest.LostDigits*s.whole[i]) {
+		switch {
+		case s.gaps != nil && rows.Incomplete(s.gaps.given.Row(from+i)):
+			s.u[i] = s.fill(x[i*D:(i+1)*D], from+i, tau[i*d:(i+1)*d], s.gaps.before[i*d:(i+1)*d])
+		case !(s.u[i] > nearest.LostDigits*s.whole[i]):
 			s.u[i] = s.project(x[i*D:(i+1)*D], i, tau[i*d:(i+1)*d])
 		}
 	}

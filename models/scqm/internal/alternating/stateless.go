@@ -41,7 +41,7 @@ func (s *StatelessSweep) Place(tau []float64, x rows.Data) {
 	f, step := s.rows.Sheet, s.rows.rows
 	for from := 0; from < x.N; from += step {
 		to := min(from+step, x.N)
-		s.rows.place(x.X[from*f.D:to*f.D], tau[from*f.Latent:to*f.Latent], to-from)
+		s.rows.place(x.X[from*f.D:to*f.D], tau[from*f.Latent:to*f.Latent], from, to-from)
 	}
 }
 

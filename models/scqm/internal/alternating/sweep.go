@@ -2,6 +2,7 @@ package alternating
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -35,7 +36,8 @@ func New(o *objective.Objective) *Sweeper { return &Sweeper{o: o} }
 // OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
 // known quadratic majorizers, or r'Mr with diagonal M, and nothing for other losses.
 func (p *Sweeper) OuterBlocks() []int {
-	if _, quadratic := p.o.Loss().(*nearest.DiagonalForm); !quadratic && !CanSweep(p.o.Loss()) {
+	l := p.o.Loss()
+	if _, quadratic := l.(*nearest.DiagonalForm); !quadratic && !CanSweep(l) && !nearest.SquaresEntries(l) {
 		return nil
 	}
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
@@ -102,6 +104,14 @@ func (p *Sweeper) prepare() error {
 		p.data.X = append([]float64(nil), p.data.X...)
 		m.Whiten(p.data.X)
 	}
+	if p.data.Missing {
+		p.data.X = slices.Clone(p.data.X)
+		for k, v := range p.data.X {
+			if v != v {
+				p.data.X[k] = 0 // until the first sweep fills it
+			}
+		}
+	}
 	f, shards := o.NewSheet(), par.Shards(p.data.N)
 	p.version, p.frame, p.unit = o.Version(), newFrame(f, m), rows.LengthScale(*o.Data())
 	p.shards, p.errs, p.total = make([]*Moments, shards), make([]error, shards), NewMoments(f)
@@ -122,6 +132,12 @@ func (p *Sweeper) shard(id, shard int) {
 	r.loss = squares{}
 	if l, radial := p.o.Loss().(framework.Radial); radial { // see Smooth
 		r.loss = l
+	}
+	if p.data.Missing {
+		if r.gaps == nil {
+			r.gaps = &gaps{given: p.o.Data(), newton: nearest.NewObserved(p.frame.Sheet)}
+		}
+		r.gaps.prior = p.o.Prior
 	}
 	r.batch.Reload()
 	clear(m.Sums)
