@@ -2,9 +2,9 @@
 A robust average of rotations
 =============================
 
-Cameras see each other: for some pairs there is a measured rotation from one to the
-other, and a fifth of them is plainly wrong. The orientations that fit best by squares
-of the residuals let the wrong ones decide; those that fit best by their lengths do not.
+Cameras see each other: for some pairs the rotation from one to the other was measured,
+and a fifth of these rotations are plainly wrong. In the fit by squares of the residuals
+the wrong ones decide; in the fit by lengths of the residuals they do not.
 """
 
 import matplotlib.pyplot as plt
