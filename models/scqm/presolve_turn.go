@@ -16,7 +16,7 @@ type turnRows struct{}
 
 func (turnRows) apply(r *request) (undo, error) {
 	form, quadratic := r.loss.(framework.Quadratic)
-	if r.config == nil || !quadratic || len(form.Matrix()) != r.data.D*r.data.D {
+	if r.config == nil || r.data.Missing || !quadratic || len(form.Matrix()) != r.data.D*r.data.D {
 		return nil, nil
 	}
 	if _, published := r.config.Solver.(solvers.RGD); published {
