@@ -6,25 +6,19 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/solvers"
 )
 
 // Fitter fits models to many small sets of rows of one shape, such as the neighbourhoods of the points of a
-// cloud. It does what [Learn] does with [solvers.Newton], but reuses its memory: after the first ones, fits of
-// up to 16 columns with the losses of package losses do not allocate. A Fitter is for one goroutine.
+// cloud. It does what [Learn] does with [solvers.Newton], but reuses its memory. A Fitter is for one goroutine.
 type Fitter struct {
 	config    Config
 	problem   *Problem
 	evaluator *framework.Evaluator
 	solver    restartable
 	state     framework.State
-	start     framework.Point
-	seed      *directions
 }
 
 // restartable is a solver that can start a run in the memory of the last one.
@@ -102,8 +96,6 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	return &Fitter{
 		config: c, problem: p, solver: solver,
 		evaluator: framework.NewEvaluator(ctx, p),
-		start:     framework.NewPoint(p.Blocks()),
-		seed:      newDirections(D, p.Shape().M),
 	}, nil
 }
 
@@ -153,9 +145,9 @@ func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 
 // begin starts the iteration at the principal components.
 func (f *Fitter) begin() error {
-	p, x := f.problem, f.start
+	p := f.problem
 	p.Lambda = 0
-	spread, err := f.seed.begin(p, x)
+	x, spread, err := p.flatStart()
 	if err != nil {
 		return err
 	}
@@ -172,7 +164,7 @@ func (f *Fitter) begin() error {
 	if f.state != nil {
 		return f.solver.Restart(f.evaluator, f.state, x)
 	}
-	state, err := f.solver.Init(f.evaluator, x.Clone())
+	state, err := f.solver.Init(f.evaluator, x)
 	if err != nil {
 		return err
 	}
@@ -218,106 +210,5 @@ func (f *Fitter) deliver(dst *Model, x framework.Point) {
 		row := x[BlockQ][i*s.M : (i+1)*s.M]
 		dst.U = append(dst.U, row[:s.Latent]...)
 		dst.V = append(dst.V, row[s.Latent:]...)
-	}
-}
-
-// smallColumns is the number of columns up to which directions computes the principal components in its own
-// memory.
-const smallColumns = 16
-
-// directions computes the principal component start of rows with few columns.
-type directions struct {
-	m          int
-	mean, diff []float64 // D
-	moments, v []float64 // D x D
-	order      []int     // D
-	axes       []float64 // m x D
-}
-
-func newDirections(D, m int) *directions {
-	vec := func(n int) []float64 { return make([]float64, n) }
-	if D > smallColumns {
-		return &directions{m: m}
-	}
-	return &directions{m: m, mean: vec(D), diff: vec(D), moments: vec(D * D), v: vec(D * D), order: make([]int, D), axes: vec(m * D)}
-}
-
-// begin writes the principal component start into x, with Theta = 0, and
-// returns the mean squared distance of the rows from their mean.
-func (k *directions) begin(p *Problem, x framework.Point) (float64, error) {
-	D := p.Data().D
-	if D > smallColumns || p.Data().N < D {
-		start, spread, err := p.flatStart()
-		if err == nil {
-			x.CopyFrom(start)
-		}
-		return spread, err
-	}
-	spread := k.find(*p.Data())
-	if math.IsInf(spread, 0) || math.IsNaN(spread) {
-		return 0, fmt.Errorf("the data span more than the numbers do; rescale them: %w", ErrInput)
-	}
-	clear(x[BlockTheta])
-	copy(x[BlockC], k.mean)
-	dense.Transpose(x[BlockQ], k.axes, k.m, D)
-	d := p.Shape().Latent
-	for i := range p.Data().N {
-		floats.SubTo(k.diff, p.Data().Row(i), k.mean)
-		for j := range d {
-			x[BlockTau][i*d+j] = dense.Dot(k.axes[j*D:(j+1)*D], k.diff)
-		}
-	}
-	return spread, nil
-}
-
-// find computes mean, axes and the mean squared distance from the mean.
-func (k *directions) find(x Data) (spread float64) {
-	D := x.D
-	var total float64
-	for i := range x.N {
-		total += x.Weight(i)
-	}
-	clear(k.mean)
-	for i := range x.N {
-		w := x.Weight(i) / total
-		for j, v := range x.Row(i) {
-			k.mean[j] += w * (v - x.X[j])
-		}
-	}
-	floats.Add(k.mean, x.Row(0))
-	clear(k.moments)
-	for i := range x.N {
-		floats.SubTo(k.diff, x.Row(i), k.mean)
-		dense.AddOuterProduct(k.moments, k.diff, x.Weight(i)/total)
-	}
-	for i := range D {
-		spread += k.moments[i*D+i]
-		for j := range i {
-			k.moments[i*D+j] = k.moments[j*D+i]
-		}
-	}
-	dense.JacobiEigen(k.moments, k.v, D)
-	k.sort()
-	return spread
-}
-
-// sort takes the eigenvectors of the largest eigenvalues as axes, with the
-// largest entry of each positive.
-func (k *directions) sort() {
-	D := len(k.mean)
-	for i := range k.order {
-		k.order[i] = i
-	}
-	for i := range k.m { // selection, the few that are needed
-		for j := i + 1; j < D; j++ {
-			if a, b := k.order[i], k.order[j]; k.moments[b*D+b] > k.moments[a*D+a] {
-				k.order[i], k.order[j] = b, a
-			}
-		}
-		axis := k.axes[i*D : (i+1)*D]
-		copy(axis, k.v[k.order[i]*D:(k.order[i]+1)*D])
-		if axis[dense.MaxAbsIdx(axis)] < 0 {
-			floats.Scale(-1, axis)
-		}
 	}
 }

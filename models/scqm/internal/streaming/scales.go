@@ -2,7 +2,6 @@ package streaming
 
 import (
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -35,15 +34,4 @@ func (p *Problem) SumAll(x framework.Point) ([]float64, error) {
 func (p *Problem) NewAverage(x framework.Point) *alternating.Average {
 	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
 	return alternating.NewAverage(p.f, p.unit)
-}
-
-// CostOfAll returns the objective at a point, with projected rows, for a penalty factor Lambda.
-func (p *Problem) CostOfAll(x framework.Point, lambda float64) (float64, error) {
-	defer func(eps float64, placed bool) { p.eps, p.placed = eps, placed }(p.eps, p.placed)
-	p.eps, p.placed = 0, rowloss.StructureOf(p.loss) != rowloss.StructureRadial
-	o, err := p.firstOrder(x)
-	if err != nil {
-		return 0, err
-	}
-	return o.Cost + objective.Regularizer{Lambda: lambda}.PenaltyOf(p.shape, nil, x[objective.BlockTheta]), nil
 }
