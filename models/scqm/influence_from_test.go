@@ -110,7 +110,7 @@ type partsEngine struct{ LocalEngine }
 func (e *partsEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 	var whole *Partial
 	for b := Blocks(r.N) - 1; b >= 0; b-- {
-		p, err := SumBlocks(ctx, r, e.Source, e.Loss, b, 1, 1)
+		p, err := sumBlocks(ctx, r, e.Source, e.Loss, b, 1)
 		if err != nil {
 			return nil, err
 		}

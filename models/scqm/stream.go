@@ -38,23 +38,13 @@ type (
 type Engine interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (n, D int)
-	// Sum answers a request, by [SumBlocks] for parts of the blocks and [Request.Merge].
+	// Sum answers a request, by [SumRanges] for parts of the blocks and [Request.Merge].
 	Sum(ctx context.Context, r *Request) (*Partial, error)
 }
 
-// SumBlocks answers a request for blocks [first, first+count) of a source, on at most so
-// many threads, below 1 all processors. The result does not depend on their number. It
-// holds one block for each thread, with what summing takes, which is reserved before. A
-// loss other than that of the request is refused.
-func SumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss, first, count, threads int) (*Partial, error) {
-	p, err := sumRanges(ctx, r, src, loss, []BlockRange{{First: first, Count: count}}, threads, nil)
-	if err != nil {
-		return nil, err
-	}
-	return p[0], nil
-}
-
-// SumRanges is [SumBlocks] for several ranges of blocks, with a result for each. Buffers are allocated once.
+// SumRanges answers a request for ranges of blocks of a source, each by a result, on at most so many threads, below 1
+// all processors. The results do not depend on their number. It holds one block for each thread, with what summing
+// takes, which is reserved before. A loss other than that of the request is refused.
 func SumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int) ([]*Partial, error) {
 	return sumRanges(ctx, r, src, loss, ranges, threads, nil)
 }

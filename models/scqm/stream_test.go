@@ -67,7 +67,7 @@ func (e *cutEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 		if err := there.UnmarshalBinary(sent); err != nil {
 			return nil, err
 		}
-		p, err := SumBlocks(ctx, &there, e.source, e.loss, first, b-first, 1)
+		p, err := sumBlocks(ctx, &there, e.source, e.loss, first, b-first)
 		if err != nil {
 			return nil, err
 		}
@@ -90,6 +90,15 @@ func (e *cutEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 		list = append(list[:k+1], list[k+2:]...)
 	}
 	return list[0], nil
+}
+
+// sumBlocks answers a request for count blocks from first on.
+func sumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss, first, count int) (*Partial, error) {
+	p, err := SumRanges(ctx, r, src, loss, []BlockRange{{First: first, Count: count}}, 1)
+	if err != nil {
+		return nil, err
+	}
+	return p[0], nil
 }
 
 // sameModel requires equal bits of c, U, V and Theta.

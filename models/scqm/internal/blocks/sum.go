@@ -26,15 +26,6 @@ type Progress func(rows int)
 // Range are the blocks from number First on, so many.
 type Range struct{ First, Count int }
 
-// Partial sums blocks [first, first+count) of a source, as [Request.Partials] does.
-func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.Loss, first, count, threads int, told Progress) (*Partial, error) {
-	p, err := r.Partials(ctx, src, loss, []Range{{first, count}}, threads, told)
-	if err != nil {
-		return nil, err
-	}
-	return p[0], nil
-}
-
 // Partials sums each of some ranges of blocks of a source, in parallel. The loss must be that of the
 // request; this is not checked.
 func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.Loss, ranges []Range, threads int, told Progress) ([]*Partial, error) {

@@ -1,12 +1,14 @@
 package blocks
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
@@ -68,11 +70,11 @@ func TestPartialsMerge(t *testing.T) {
 	ctx, loss := t.Context(), losses.L2()
 	for kind := range kinds {
 		r, x := request(kind, 3*Rows+100, 5, 2, 2)
-		whole, err := r.Partial(ctx, x, loss, 0, 4, 2, nil)
+		whole, err := sumOf(ctx, r, x, loss, 0, 4, 2)
 		require.NoError(t, err)
-		right, err := r.Partial(ctx, x, loss, 1, 3, 1, nil)
+		right, err := sumOf(ctx, r, x, loss, 1, 3, 1)
 		require.NoError(t, err)
-		left, err := r.Partial(ctx, x, loss, 0, 1, 1, nil)
+		left, err := sumOf(ctx, r, x, loss, 0, 1, 1)
 		require.NoError(t, err)
 		assert.ErrorIs(t, r.Merge(right, right), rows.ErrInput)
 		_, _, err = r.Total(left)
@@ -101,7 +103,7 @@ func TestPartialsMerge(t *testing.T) {
 // those whose checksum is right and whose contents are not.
 func TestFlippedBitsOfPartials(t *testing.T) {
 	r, x := request(Sweep, 2*Rows, 3, 1, 1)
-	p, err := r.Partial(t.Context(), x, losses.L2(), 0, 2, 1, nil)
+	p, err := sumOf(t.Context(), r, x, losses.L2(), 0, 2, 1)
 	require.NoError(t, err)
 	sent, err := p.MarshalBinary()
 	require.NoError(t, err)
@@ -147,4 +149,13 @@ func TestQuantile(t *testing.T) {
 		counts[bin(v)]++
 		assert.Positive(t, Quantile(counts, 0.5))
 	}
+}
+
+// sumOf sums count blocks from first on.
+func sumOf(ctx context.Context, r *Request, x rows.Data, loss framework.Loss, first, count, threads int) (*Partial, error) {
+	p, err := r.Partials(ctx, x, loss, []Range{{first, count}}, threads, nil)
+	if err != nil {
+		return nil, err
+	}
+	return p[0], nil
 }
