@@ -32,10 +32,6 @@ type Config struct {
 	// the objective of the paper, and [AutoRidge] for one of 0.001, 0.01, 0.1, 1
 	// and 10 chosen by cross-validation. A flat sheet has none.
 	Ridge float64
-	// ThetaScale is the standard deviation of a random normal start of Theta
-	// in units of 1/h. 0 starts from the Theta of least squares for the plane of
-	// the start, or with gradient descent from Theta = 0, as published.
-	ThetaScale float64
 	// Inits is the number of starts, of which the best result is kept; 0
 	// stands for 1. The first is the plane from which a regression predicts the
 	// other principal scores best, the next are other such planes, and then
@@ -99,8 +95,6 @@ func (c Config) check(D int) error {
 		return fmt.Errorf("scqm: number of starts %d is negative: %w", c.Inits, ErrInput)
 	case !(c.Ridge >= 0 || c.Ridge == NoRidge || c.Ridge == AutoRidge) || math.IsInf(c.Ridge, 0):
 		return fmt.Errorf("scqm: ridge is %v, want a finite number of at least 0: %w", c.Ridge, ErrInput)
-	case !(c.ThetaScale >= 0) || math.IsInf(c.ThetaScale, 0):
-		return fmt.Errorf("scqm: scale of the random start is %v, want a finite number of at least 0: %w", c.ThetaScale, ErrInput)
 	}
 	if c.Inits > 1 && c.Options.Checkpoint != nil {
 		return fmt.Errorf("scqm: %d starts cannot be stored in one checkpoint; want 1: %w", c.Inits, ErrInput)

@@ -16,8 +16,8 @@ import (
 // resumes a stored run. Limits and the number of threads may change.
 func fingerprint(x Data, c Config, solver framework.Solver) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, theta %x, inits %d, seed %d, solver %T %+v, loss %s, missing %v",
-		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.ridge(), c.ThetaScale, c.Inits, c.Seed, solver, solver, blocks.Identity(c.Loss), c.IgnoreMissing)
+	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, inits %d, seed %d, solver %T %+v, loss %s, missing %v",
+		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.ridge(), c.Inits, c.Seed, solver, solver, blocks.Identity(c.Loss), c.IgnoreMissing)
 	hashFloats(h, x.X)
 	hashFloats(h, x.Weights)
 	return hex.EncodeToString(h.Sum(nil))

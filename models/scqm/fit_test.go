@@ -255,7 +255,6 @@ func TestLearnRefuses(t *testing.T) {
 		"latent dimension 0":  bad(func(c *Config) { c.Latent = 0 }),
 		"curvature dimension": bad(func(c *Config) { c.Curvature = -2 }),
 		"ridge is NaN":        bad(func(c *Config) { c.Ridge = math.NaN() }),
-		"random start is -1":  bad(func(c *Config) { c.ThetaScale = -1 }),
 		"rows of length 3":    bad(func(c *Config) { c.Loss = named(t, "mahalanobis", 3) }),
 	} {
 		_, err := Learn(context.Background(), x, c)
@@ -287,17 +286,6 @@ func TestCancelledFitKeepsTheBestModel(t *testing.T) {
 	assert.Equal(t, 5, fit.Model.Meta.Iterations)
 	assert.InDelta(t, fit.Run.History[5].Cost, fit.Model.Meta.Objective+fit.Model.Meta.Penalty, 1e-12)
 	require.NoError(t, fit.Model.Validate())
-}
-
-func TestRandomStartDependsOnTheSeed(t *testing.T) {
-	c := Config{Latent: 1, Loss: losses.L2(), ThetaScale: 0.1, Options: framework.Options{MaxIterations: 3}}
-	x := arc(1, 50, 0.1)
-	a, b := learn(t, x, c), learn(t, x, c)
-	assert.Equal(t, a.Model.Theta, b.Model.Theta)
-	assert.Equal(t, a.Model.Tau, b.Model.Tau)
-	assert.Equal(t, a.Run.Cost, b.Run.Cost)
-	c.Seed = 1
-	assert.NotEqual(t, a.Model.Theta, learn(t, x, c).Model.Theta)
 }
 
 func TestResidualNorms(t *testing.T) {

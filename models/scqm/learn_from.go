@@ -140,7 +140,7 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 // streamStarts are the settings of starts.
 func (c Config) streamStarts() streaming.Settings {
 	return streaming.Settings{
-		Starts: c.Inits, Components: rotatedComponents, Seed: c.Seed, ThetaScale: c.ThetaScale, Ridge: c.ridge(),
+		Starts: c.Inits, Components: rotatedComponents, Seed: c.Seed, Ridge: c.ridge(),
 	}
 }
 
@@ -289,8 +289,8 @@ func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framewor
 	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
 		checkpoint := *o.Checkpoint
 		h := sha256.New()
-		fmt.Fprintf(h, "stream of blocks of %d: %d, d %d, s %d, linear %v, ridge %x, theta %x, seed %d, loss %s, rows %s",
-			BlockRows, p.N(), c.Latent, p.Shape().S, c.Linear, c.ridge(), c.ThetaScale, c.Seed, blocks.Identity(c.Loss), s.ID())
+		fmt.Fprintf(h, "stream of blocks of %d: %d, d %d, s %d, linear %v, ridge %x, seed %d, loss %s, rows %s",
+			BlockRows, p.N(), c.Latent, p.Shape().S, c.Linear, c.ridge(), c.Seed, blocks.Identity(c.Loss), s.ID())
 		checkpoint.Fingerprint = hex.EncodeToString(h.Sum(nil))
 		o.Checkpoint = &checkpoint
 	}

@@ -1,9 +1,6 @@
 package scqm
 
 import (
-	"math"
-	"math/rand/v2"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/rows"
@@ -102,14 +99,7 @@ func (s *starts) point(k int) (framework.Point, error) {
 	if err := p.Blocks()[BlockQ].Restore(x[BlockQ]); err != nil {
 		return nil, err
 	}
-	if s.c.ThetaScale > 0 {
-		if h := math.Sqrt(at.spread); h > 0 {
-			rng := rand.New(rand.NewPCG(s.c.Seed, uint64(k)))
-			for i := range x[BlockTheta] {
-				x[BlockTheta][i] = s.c.ThetaScale / h * rng.NormFloat64()
-			}
-		}
-	} else if !p.published {
+	if !p.published {
 		p.SolveThetaFor(x, s.whole, at.heights)
 	}
 	return x, nil

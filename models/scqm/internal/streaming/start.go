@@ -30,8 +30,6 @@ type Settings struct {
 	Starts, Components int
 	// Seed is that of random numbers.
 	Seed uint64
-	// ThetaScale is the standard deviation of a random Theta, in units of the data; 0 begins at that of least squares.
-	ThetaScale float64
 	// Ridge is the scale-free penalty.
 	Ridge float64
 }
@@ -216,13 +214,6 @@ func (s *Starts) point(k int) (framework.Point, error) {
 		if err := s.scaleRidge(axes, sums[0]); err != nil {
 			return nil, err
 		}
-	}
-	if s.c.ThetaScale > 0 {
-		rng := rand.New(rand.NewPCG(s.c.Seed, uint64(k)))
-		for i := range x[objective.BlockTheta] {
-			x[objective.BlockTheta][i] = s.c.ThetaScale / p.unit * rng.NormFloat64()
-		}
-		return x, nil
 	}
 	p.outer.FlatTheta(x, m, s.flat(variances), p.Regularizer)
 	return x, nil
