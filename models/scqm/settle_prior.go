@@ -18,10 +18,12 @@ const (
 	// leastPrior bounds the prior below, relative to that first prior: exact data have no noise, and without a
 	// prior incomplete rows may have no unique projection.
 	leastPrior = 1e-6
-	// priorRuns bounds the runs of settlePrior, priorTolerance is their tolerance, and settledPrior the change of
-	// the prior at which they end, by what it adds to the cost, relative to that: as much bounds how far the next
-	// run would change the noise.
+	// priorRuns bounds the runs of settlePrior after the first, priorTolerance is their tolerance, and settledPrior
+	// the change of the prior at which they end, by what it adds to the cost, relative to that: as much bounds how
+	// far the next run would change the noise.
 	priorRuns, priorTolerance, settledPrior = 3, 1e-3, 0.05
+	// firstCheck is how often the first run is checked: it only has to come near, without relocations.
+	firstCheck = 5
 )
 
 // settlePrior replaces the prior of the start, whose noise includes the unmodelled curvature, by that of the
@@ -34,8 +36,10 @@ func (p *Problem) settlePrior(ctx context.Context, s *starts, solver framework.S
 	floats.Scale(weakPrior, p.Prior)
 	least := slices.Clone(p.Prior)
 	floats.Scale(leastPrior, least)
-	run, _, err := p.minimizeAll(ctx, s, solver, o)
-	for range priorRuns {
+	first := o
+	first.FirstOrder, first.CheckEvery = true, firstCheck
+	run, _, err := p.minimizeAll(ctx, s, solver, first)
+	for rest := priorRuns; ; rest-- {
 		if run == nil || err != nil || run.Status == framework.Cancelled {
 			return err
 		}
@@ -52,10 +56,9 @@ func (p *Problem) settlePrior(ctx context.Context, s *starts, solver framework.S
 		if floats.Norm(p.Prior, 2) < floats.Norm(least, 2) {
 			p.Prior = least
 		}
-		if math.Abs(p.PriorPenalty(run.Point)-before) <= settledPrior*run.Cost {
+		if rest == 0 || math.Abs(p.PriorPenalty(run.Point)-before) <= settledPrior*run.Cost {
 			return nil
 		}
 		run, err = p.minimize(ctx, run.Point, solver, o)
 	}
-	return err
 }
