@@ -207,7 +207,7 @@ docs-check: ## Look at every page of the site in Chromium, as a desk and a phone
 	@$(VENV)-docs/bin/python docs/site/check.py $(CHECKFLAGS)
 
 .PHONY: bench
-bench: ## Compare with the last release, then the solvers side by side; BENCHFLAGS="sheet --quick" narrows to these, -o DIR draws
+bench: ## Compare with the last release, then the solvers side by side; BENCHFLAGS="sheet --quick" narrows to these
 	@$(if $(BENCHFLAGS),:,$(MAKE) --no-print-directory bench-versions)
 	@$(GO) run ./cmd/scqm bench $(BENCHFLAGS)
 

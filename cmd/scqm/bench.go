@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,8 +13,6 @@ import (
 	"github.com/scqm/scqm/cmd/scqm/internal/cli"
 	"github.com/scqm/scqm/cmd/scqm/internal/options"
 	"github.com/scqm/scqm/internal/bench"
-	"github.com/scqm/scqm/internal/dataset"
-	"github.com/scqm/scqm/internal/figures"
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
@@ -28,12 +24,11 @@ time with those of rgd, the published algorithm, and of principal components.
   digits   100 handwritten digits of 28 x 28 pixels, fours and nines
   sheet    many rows of 50 numbers near a sheet, 2 % of them outliers
 
-Times depend on what else the machine does; ratios to rgd are of the same run.
-With -o, curves go to the directory DIR as pictures.`
+Times depend on what else the machine does; ratios to rgd are of the same run.`
 
 const benchExample = `  scqm bench
   scqm bench sheet --quick
-  scqm bench digits --loss l2,l1 -o out`
+  scqm bench digits --loss l2,l1`
 
 const (
 	benchTime  = 20 * time.Second // for each fit
@@ -51,7 +46,6 @@ type benchFlags struct {
 	threads   int
 	quick     bool
 	json      bool
-	output    string
 }
 
 func benchCommand() *cobra.Command {
@@ -74,7 +68,6 @@ func benchCommand() *cobra.Command {
 	flags.BoolVar(&f.quick, "quick", false, fmt.Sprintf("a rough picture: %v for a fit, the first of --rows only", quickTime))
 	f.digits.AddTo(cmd)
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
-	flags.VarP(cli.Name(&f.output, "DIR"), "output", "o", "directory for pictures, made if need be")
 	return cmd
 }
 
@@ -146,22 +139,17 @@ func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchRepo
 	if err != nil {
 		return err
 	}
-	var done []*bench.Comparison
 	for _, p := range problems {
 		c, err := p.Compare(cmd.Context(), o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.LossName, err)
 		}
-		done = append(done, c)
+		report.Cases = append(report.Cases, c)
 		if err := printComparison(out, c); err != nil {
 			return err
 		}
 	}
-	report.Cases = append(report.Cases, done...)
-	if f.output == "" {
-		return nil
-	}
-	return f.writeCurves(out, r, done)
+	return nil
 }
 
 // check refuses what cannot be done before anything takes time.
@@ -188,34 +176,7 @@ func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 		}
 	}
 	if slices.Contains(chosen, bench.RegimeDigits) {
-		if err := f.digits.Check(cmd); err != nil {
-			return err
-		}
-	}
-	return f.checkOutput(chosen)
-}
-
-// curvesPath names the picture of a regime.
-func (f *benchFlags) curvesPath(regime string) string {
-	return filepath.Join(f.output, "bench-"+regime+".png")
-}
-
-// writeCurves writes the picture of a regime.
-func (f *benchFlags) writeCurves(stdout io.Writer, r bench.Regime, done []*bench.Comparison) error {
-	return writePicture(stdout, f.curvesPath(r.Name), figures.Gaps(done))
-}
-
-func (f *benchFlags) checkOutput(chosen []string) error {
-	if f.output == "" {
-		return nil
-	}
-	if err := os.MkdirAll(f.output, 0o777); err != nil {
-		return cli.Usagef("-o: %w", err)
-	}
-	for _, name := range chosen {
-		if err := dataset.CheckOutput(f.curvesPath(name), ".png"); err != nil {
-			return fmt.Errorf("-o: %w", err)
-		}
+		return f.digits.Check(cmd)
 	}
 	return nil
 }

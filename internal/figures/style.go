@@ -1,13 +1,11 @@
-// Package figures draws what packages demo, experiments and bench compute: plots by
-// gonum/plot and sheets of images. Only the program imports it, for the plotting
+// Package figures draws what the experiments compute: plots by gonum/plot and sheets of
+// images. Only the program imports it, for the plotting
 // library and its fonts are too large for a library.
 package figures
 
 import (
-	"fmt"
 	"image"
 	"image/color"
-	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -15,16 +13,12 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-
-	"github.com/scqm/scqm/framework"
 )
 
 // Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
 var (
 	blue   = color.NRGBA{0x00, 0x72, 0xB2, 0xFF}
 	orange = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
-	green  = color.NRGBA{0x00, 0x9E, 0x73, 0xFF}
-	purple = color.NRGBA{0xCC, 0x79, 0xA7, 0xFF}
 	sky    = color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}
 )
 
@@ -91,25 +85,4 @@ func equalAxes(p *plot.Plot, width, height vg.Length) {
 	}
 	widen(&p.X, area.X)
 	widen(&p.Y, area.Y)
-}
-
-// gapCurve lists the logarithms of time and of the relative distance from a cost, as
-// far down as that is known.
-func gapCurve(history []framework.Record, cost float64) plotter.XYs {
-	var list plotter.XYs
-	for _, r := range history {
-		if gap := (r.Cost - cost) / math.Abs(cost); r.Elapsed > 0 && gap > 1e-10 {
-			list = append(list, plotter.XY{X: math.Log10(r.Elapsed.Seconds()), Y: math.Log10(gap)})
-		}
-	}
-	return list
-}
-
-// decades marks powers of ten on an axis of logarithms.
-func decades(low, high float64) []plot.Tick {
-	var ticks []plot.Tick
-	for e := math.Ceil(low); e <= high; e++ {
-		ticks = append(ticks, plot.Tick{Value: e, Label: fmt.Sprintf("%g", math.Pow10(int(e)))})
-	}
-	return ticks
 }

@@ -67,7 +67,7 @@ var directions = []struct{ from, to string }{
 	{"internal/release", "std internal/licences models/scqm"},
 	{"internal/experiments", "std gonum internal/par framework losses models"},
 	{"internal/bench", "std gonum internal/dense internal/par framework losses solvers models"},
-	{"internal/figures", "std gonum plot internal/bench internal/experiments framework models"},
+	{"internal/figures", "std gonum plot internal/experiments framework models"},
 }
 
 // aboveObjective is what the parts of a scqm.Problem may import, which do not
