@@ -21,8 +21,8 @@ import (
 const (
 	// CellRows is the number of rows of a cell by default.
 	CellRows = 1 << 16
-	// SampleRows bounds the sample that a partition is made for, sideSample the rows whose normals are oriented together.
-	SampleRows, sideSample = 1 << 16, 1 << 17
+	// SampleRows bounds the sample that a partition is made for, and half of the rows whose normals are oriented together.
+	SampleRows = 1 << 16
 	// cellColumns bounds the columns of rows that are cut into cells; boxes of more have all rows in their halo.
 	cellColumns = 30
 	// wholeCells is the number of cells up to which a cloud is fitted as a whole.
@@ -241,7 +241,7 @@ func wantsCells(m Method, x rows.Data, o Options) bool {
 
 // fitCells makes the partition and fits the cell in the middle, by whose settings the method is described.
 func fitCells(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
-	sample := x.Select(core.Smallest(x, sideSample))
+	sample := x.Select(core.Smallest(x, 2*SampleRows))
 	some := rows.Data{N: min(sample.N, SampleRows), D: x.D}
 	some.X = sample.X[:some.N*x.D]
 	sample.Weights = nil

@@ -31,9 +31,6 @@ func (m Select) Prepare(ctx context.Context, c *Cloud, o Options) (Fitted, error
 	return of.Prepare(ctx, c, o)
 }
 
-// maxNeighbors bounds the candidate numbers of neighbours, and the neighbours of charts that describe the surface.
-const maxNeighbors = 300
-
 // Choose returns the method with the number of neighbours of least risk.
 func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error) {
 	of, err := core.Settle(ctx, m.Of, c, o)
@@ -74,7 +71,7 @@ func (m Select) Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 func candidates(m core.Sized, c *Cloud) []int {
 	n := len(c.Used)
 	var list []int
-	for k := 8.0; k <= min(0.75*float64(n), maxNeighbors); k *= 1.5 {
+	for k := 8.0; k <= min(0.75*float64(n), auto.MaxNeighbors); k *= 1.5 {
 		if _, err := m.Sized(0, int(k)).Size(n, c.D); err == nil {
 			list = append(list, int(k))
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/internal/memory"
+	"github.com/scqm/scqm/models/denoise/internal/auto"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
@@ -93,7 +94,7 @@ func (s *surveyor) nearestOther() float64 {
 // survey describes the surface by a chart about the point.
 func (s *surveyor) survey(neighbors int) (about core.Survey) {
 	// Curvature takes five rows for each function; some methods use all rows as neighbours.
-	k := min(max(neighbors, 5*chart.Quadratics(s.d)), maxNeighbors, len(s.cloud.Used))
+	k := min(max(neighbors, 5*chart.Quadratics(s.d)), auto.MaxNeighbors, len(s.cloud.Used))
 	if !s.fit(k, -1) || !s.chart.Foot(s.point, s.point) {
 		return about
 	}
@@ -160,7 +161,7 @@ func (s *surveyor) fit(k, without int) bool {
 
 func (d *Denoiser) reserveGeometry(x rows.Data, o Options) (*memory.Reservation, error) {
 	f := core.NewFootprint(d.prepared.Method, d.prepared.Cloud.Data, o)
-	f.K = max(f.K, maxNeighbors)
+	f.K = max(f.K, auto.MaxNeighbors)
 	oriented := x.N
 	if d.cells != nil {
 		oriented = d.cells.sample.N

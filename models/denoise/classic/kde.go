@@ -109,9 +109,9 @@ type kdeWorker struct {
 	x, shift, diff, step []float64 // D
 }
 
-// kdeReach is the distance, in widths, beyond which kernels are left out,
-// and kdeSlack how far a point may go before they are looked up again.
-const kdeReach, kdeSlack = 6, 1
+// kdeReach is the distance, in widths, beyond which kernels are left out. A point may go one
+// width before they are looked up again.
+const kdeReach = 6
 
 // Place settles the width.
 func (w *kdeWorker) Place(h *core.Neighborhood, _ *core.Row) error {
@@ -129,7 +129,7 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 	copy(w.x, x)
 	w.look()
 	for range 1000 {
-		if rows.Distance(w.x, w.at) > kdeSlack*w.h {
+		if rows.Distance(w.x, w.at) > w.h {
 			w.look()
 		}
 		if !w.direct() {
@@ -147,7 +147,7 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 // look finds the rows whose kernels count here.
 func (w *kdeWorker) look() {
 	copy(w.at, w.x)
-	reach := (kdeReach + kdeSlack) * w.h
+	reach := (kdeReach + 1) * w.h
 	for k := 64; ; k *= 4 {
 		w.found = w.search.Find(w.cloud.Index, w.x, min(k, w.most))
 		if k >= w.most || w.found[len(w.found)-1].Distance > reach*reach {

@@ -107,10 +107,7 @@ func (p *preparation) finish() error {
 	if err := p.choose(); err != nil || p.flat != nil {
 		return err
 	}
-	if err := p.advance(p.setting); err != nil {
-		return err
-	}
-	return p.holdOut()
+	return p.advance(p.setting)
 }
 
 // advance takes the feet for the places of the rows.
@@ -338,19 +335,17 @@ const (
 	rowWords = 7 + core.IndexWords
 	// placeWords is what charts of all sizes tell about a place, with the places near it.
 	placeWords = nearPlaces + 60
-	// siteWords is what a worker keeps of a site in space: its chart and foot, its place, and what it counts for.
-	siteWords = 26
-	// vicinityRows is how many rows a vicinity has for each that is asked for, and vicinityWords what two of them take for one.
-	vicinityRows, vicinityWords = 12, 14
+	// workerWords is what a worker keeps of rows in space for each row of a chart: two of three rows of a vicinity, and its sites.
+	workerWords = 480
 )
 
 // Keeps counts the numbers that the method holds.
 func (m Auto) Keeps(f *core.Footprint) {
-	f.Latent, f.K = float64(m.Latent), max(f.K, min(f.N, max(maxNeighbors, min(f.N/mostOf, mostNeighbors))))
+	f.Latent, f.K = float64(m.Latent), max(f.K, min(f.N, max(MaxNeighbors, min(f.N/mostOf, mostNeighbors))))
 	line := 0.0
 	if f.D == lookup.Space {
 		line = chart.LineWidth
-		f.Own = vicinityWords*min(f.N, vicinityRows*f.K) + sitesKept*siteWords*min(f.N, sitesBeyond*f.K/blendPart)
+		f.Own = workerWords * f.K
 	}
 	f.Kept = f.N*(f.D*placeCopies+rowWords+line+lookup.OrderWords) + MostPlaces*placeWords
 	f.Kept += f.N * (f.D*(2+f.Latent+f.Latent*(f.Latent+3)/2) + chartNotes) // charts

@@ -33,12 +33,10 @@ type site struct {
 
 const (
 	// ownSide is the distance of a place from the chart of the row, in units of the noise,
-	// from which on it is on another sheet.
+	// from which on it is on another sheet, and that of a row from the chart of another beyond which it has its own.
 	ownSide = 3
 	// sitesBeyond is the number of rows that the sites kept stand for, in units of those that a foot is the mean of: so many are near one of the rows that share them.
 	sitesBeyond = 1.5
-	// sitesKept is the number of rows of which a worker keeps the sites.
-	sitesKept = 16
 )
 
 // noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
@@ -91,9 +89,9 @@ func (w *worker) load(row int) bool { return w.chart.Load(w.stored(row)) }
 // findSites finds the sites of a row with a chart, the chart at hand: the rows with charts whose places are near its own, and on the side of the chart. There are none without charts.
 func (w *worker) findSites(own int) *sites {
 	if w.known == nil {
-		w.known = make([]sites, sitesKept)
+		w.known = make([]sites, core.RowsAtATime)
 	}
-	to := &w.known[own%sitesKept]
+	to := &w.known[own%core.RowsAtATime]
 	if to.own == own+1 {
 		return to
 	}

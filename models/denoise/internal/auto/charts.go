@@ -25,8 +25,8 @@ const (
 	// mostPulled is the influence of a row on its own foot from which on its chart says nothing of it: with
 	// one row in five anywhere, the charts of four in five of those passed through their own row.
 	mostPulled = 0.5
-	// farOwn is the distance of a row from a chart of others, in units of the noise, and farNoise the noise of that chart, beyond which it has its own.
-	farOwn, farNoise = 2.5, 1.3
+	// farNoise is the noise of a chart of others, in units of that about a row, beyond which the row has its own.
+	farNoise = 1.3
 )
 
 // cloudCharts makes charts of the rows of a cloud.
@@ -214,7 +214,7 @@ func (w *worker) follow(m *made, i, at int, of *setting) bool {
 		return false
 	}
 	far := rows.Distance(foot, x)
-	if far > farOwn*s.Scale {
+	if far > ownSide*s.Scale {
 		return false
 	}
 	m.trust[i] = s.trust(far, stored[w.width-2])

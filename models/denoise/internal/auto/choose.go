@@ -10,6 +10,7 @@ import (
 
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -19,14 +20,14 @@ import (
 const (
 	// minReach is the size of neighbourhoods, in units of the noise, below which they are too small.
 	minReach = 4
-	// maxNeighbors bounds the number of rows of a chart, or one in mostOf of all, up to mostNeighbors, unless the noise asks for more.
-	maxNeighbors, mostOf, mostNeighbors = 320, 3, 2000
+	// MaxNeighbors bounds the number of rows of a chart, or one in mostOf of all, up to mostNeighbors, unless the noise asks for more.
+	MaxNeighbors, mostOf, mostNeighbors = 320, 3, 2000
 	// exactRounds is the number of times that charts of rows nearly without noise are placed.
 	exactRounds = 5
-	// likely is the number of standard errors by which a number of rows is surely worse, locally that by which it is better about a place.
-	likely, locally = 2, 1
-	// noiseSteps is the number of times that the noise is taken from the charts chosen, mostCorrected the factor that it may change by.
-	noiseSteps, mostCorrected = 2, 1.6
+	// likely is the number of standard errors by which a number of rows is surely worse.
+	likely = 2
+	// noiseSteps is the number of times that the noise is taken from the charts chosen.
+	noiseSteps = 2
 	// tukeyEfficient is the square of the cut of Tukey's loss at which it is
 	// as good as least squares to 5 %, for one direction and unit noise.
 	tukeyEfficient = 21.95
@@ -95,7 +96,7 @@ func (p *preparation) sizes() []int {
 }
 
 // enough is the number of neighbours beyond which only strong noise justifies more.
-func (p *preparation) enough() int { return max(maxNeighbors, min(p.n/mostOf, mostNeighbors)) }
+func (p *preparation) enough() int { return max(MaxNeighbors, min(p.n/mostOf, mostNeighbors)) }
 
 // climbAll makes charts of growing numbers of rows while the risk of all falls.
 func (c *choice) climbAll() error {
@@ -129,8 +130,7 @@ func (c *choice) climbAll() error {
 
 // takeNoise takes the noise that the best charts see in place of that of the pilot, and compares all again.
 func (c *choice) takeNoise() {
-	ratio := c.seen(c.best)
-	ratio = min(max(ratio, 1/mostCorrected), mostCorrected)
+	ratio := min(max(c.seen(c.best), 1/mostLocal), mostLocal)
 	for i := range c.cloudCharts.about {
 		c.cloudCharts.about[i].scale *= ratio
 	}
@@ -147,8 +147,8 @@ func (c *choice) takeNoise() {
 // better reports whether a rung has less risk than the best: by more than chance where it takes more rows than most clouds do, which is dear.
 func (c *choice) better(k int) bool {
 	mean, chance := c.over(c.risk[k], c.risk[c.best])
-	if c.rungs[k].neighbors > maxNeighbors {
-		mean += locally * chance
+	if c.rungs[k].neighbors > MaxNeighbors {
+		mean += chance
 	}
 	return mean < 0 || !c.large(c.best) && c.large(k)
 }
@@ -234,6 +234,40 @@ func clip(d []float64) {
 	}
 }
 
+// Flat is what Auto prepares where a linear model is better.
+type Flat struct {
+	principal.Shrunk
+	Why string
+}
+
+// takeLinear takes the linear model in place of charts of an estimated mean squared error.
+func (p *preparation) takeLinear(charts float64) {
+	m := p.method
+	p.flat = &Flat{principal.Shrunk{Plane: m.plane}, m.linear.Why(m.Latent, "", charts)}
+}
+
+// asGood is the part of the risk of charts above which a linear model is no better: the two are
+// estimated in ways that differ by a few per cent.
+const asGood = 0.95
+
+// linearBetter reports whether the linear model has less risk than the charts that were chosen, and
+// how much these have on the rows of the selection, by the noise of that model.
+func (c *choice) linearBetter() (charts float64, better bool) {
+	p, r := c.p, c.rungs[c.best]
+	linear, s := p.method.linear, c.s
+	s.Scale = linear.Noise
+	counted := 0.0
+	for j, counts := range c.counted {
+		if counts {
+			charts += s.riskOf(r.square[j], s.divergence(p.q, r.own[j], r.size[j]), p.q)
+			counted++
+		}
+	}
+	// The part along the surface, what is no error but noise, and what is off the axes.
+	charts = charts/max(counted, 1) + s.Scale*s.Scale*(2*float64(p.method.Latent)-float64(p.D)) + linear.Off
+	return charts, counted > 0 && linear.Risk < asGood*charts
+}
+
 // settled is what is known about each place with its number of rows.
 func (c *choice) settled() []about {
 	list := make([]about, len(c.rows))
@@ -259,7 +293,7 @@ func (c *choice) at(j int) int {
 			continue
 		}
 		mean, deviation := stat.MeanStdDev(d, nil)
-		if mean < least && mean < -locally*deviation/math.Sqrt(float64(len(d))) {
+		if mean < least && mean < -deviation/math.Sqrt(float64(len(d))) {
 			best, least = k, mean
 		}
 	}

@@ -33,21 +33,18 @@ const (
 	mostRungs = 2
 	// pilotRidge is the ridge of charts whose ridge is not chosen, pilotRows the number of rows for each function up to which the pilot looks.
 	pilotRidge, pilotRows = 0.03, 10
-	// The noise in units of the size of a chart is too low by the part tooLow (noise/tooLowAt)^4, as seen in clouds
-	// with noise of all sizes.
-	tooLow, tooLowAt = 0.15, 0.22
+	// tooLow is the part, over the fourth power of the noise in units of the size of a chart, by which the noise is too
+	// low, as seen in clouds with noise of all sizes.
+	tooLow = 64
 	// growthByChance is the factor by which the noise grows by chance.
 	growthByChance = 1.05
-	// exact is the noise, in units of the size of neighbourhoods, below which rows count as free of it, leastNoise that below which it is the
-	// charts that differ from the surface.
-	exact, leastNoise = 1e-7, 0.01
+	// leastNoise is the noise, in units of the size of neighbourhoods, below which it is the charts that differ from the surface.
+	leastNoise = 0.01
 	// unevenQuartiles is the logarithm of the ratio of the quartiles of the noise from which on it is uneven, unevenRows the least number
 	// of rows that tell.
 	unevenQuartiles, unevenRows = 0.5, 150
 	// settledPlaces is the part of the places whose noise must be known.
 	settledPlaces = 0.9
-	// influenceAt is the influence of a row on its foot, times the number of rows of the chart over that of its functions.
-	influenceAt = 1.17
 )
 
 // rung is what charts of one number of rows tell about places.
@@ -128,7 +125,7 @@ func (l *ladder) climb(neighbors int, s setting) (*rung, error) {
 			r.own[j] = w.chart.Influence(own)
 		}
 		if l.asksNoise {
-			r.noise[j] = max(w.seenNoise(i, &s), exact*w.rows.Next)
+			r.noise[j] = max(w.seenNoise(i, &s), core.Exact*w.rows.Next)
 		}
 	})
 }
@@ -247,7 +244,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		up := min(k+mostRungs, last)
 		v := noise[k][j]
 		if v > 0 {
-			v *= 1 + tooLow*math.Pow(v/sizes[k][j]/tooLowAt, 4)
+			v *= 1 + tooLow*math.Pow(v/sizes[k][j], 4)
 			growths = append(growths, noise[up][j]/noise[k][j])
 			grows := max(1, noise[up][j]/v/growthByChance)
 			v /= grows * grows
@@ -259,7 +256,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	if !(size > 0) {
 		return fmt.Errorf("denoise: auto: squares of the distances to the nearest neighbours of most rows are beyond the numbers; rescale the rows: %w", core.ErrInput)
 	}
-	scale := max(core.Median(slices.Clone(scales)), exact*size)
+	scale := max(core.Median(slices.Clone(scales)), core.Exact*size)
 	s := &p.setting
 	s.Setting = chart.Setting{Ridge: pilotRidge, Rounds: 3}
 	s.noisy, s.pilot, s.many = scale > leastNoise*size, true, p.n > MostPlaces
@@ -277,7 +274,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		for k := first[j]; k <= last && rises < 2 && noise[k][j] > 0; k++ {
 			v := noise[k][j]
 			rises++
-			risk := v*v + 2*a.scale*a.scale*influenceAt*functions/float64(l.rungs[k].neighbors)
+			risk := v*v + 2*a.scale*a.scale*functions/float64(l.rungs[k].neighbors)
 			if risk < least {
 				a.neighbors, least, rises = l.rungs[k].neighbors, risk, 0
 			}
@@ -299,13 +296,14 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	return p.charts.take(l, places)
 }
 
-// judgeNoise leaves all rows where the nearest rows and the growth of the noise with the size of charts refute it together.
+// judgeNoise leaves all rows where the nearest rows and the growth of the noise with the size of charts refute it together: growth by twice
+// what chance makes counts as one standard error.
 func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
 	if !p.setting.noisy || len(growths) == 0 {
 		return nil
 	}
 	errors, err := l.nearestRefute(noise)
-	p.charts.sparse = errors+math.Log(core.Median(growths))/(2*math.Log(growthByChance)) > refuted
+	p.charts.sparse = errors+math.Log(core.Median(growths))/(2*math.Log(growthByChance)) > likely
 	return err
 }
 
@@ -354,8 +352,6 @@ func (w *worker) nearNoise() float64 {
 const (
 	// nearestRows is k, nearestMiddle the middle of the distances in units of the last.
 	nearestRows, nearestMiddle = 4, 0.85
-	// refuted is the number of standard errors by which the noise is refuted. Growth by twice what chance makes counts as one.
-	refuted = 2
 	// chiQuantiles is the number of quantiles by which means over noise are taken, dimensionStep the factor between the distances that numbers are compared at.
 	chiQuantiles, dimensionStep = 64, 1.2
 )

@@ -247,7 +247,7 @@ func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool)
 	for j := range places {
 		var sum, n float64
 		for _, m := range l.near[j] {
-			if r.size[m] > 0 && r.square[m] < sheetBound*want {
+			if r.size[m] > 0 && r.square[m] < ownSide*ownSide*want {
 				sum += r.square[m]
 				n++
 			}
@@ -266,8 +266,8 @@ const (
 	mostSheets = 620
 	// leastLeft bounds what is left of a distance from a chart that follows its row.
 	leastLeft = 0.2
-	// sheetAgree is the factor within which the mean square near a place has to be what two sheets make, of rows up to sheetBound times that.
-	sheetAgree, sheetBound = 2, 9
+	// sheetAgree is the factor within which the mean square near a place has to be what two sheets make, of rows up to ownSide.
+	sheetAgree = 2
 )
 
 // closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty goes to the wrong one.

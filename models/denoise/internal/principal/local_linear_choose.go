@@ -22,9 +22,9 @@ const (
 	// localAxes is the number of axes of linear models of near rows if there are more columns. If more axes are
 	// known to be signal, up to twice as many are used.
 	localAxes = 64
-	// leastLocalRows and mostRows bound the number of nearest rows; mostRows also bounds the rows whose directions off the plane
-	// are compared.
-	leastLocalRows, mostRows = 60, 1000
+	// mostRows bounds the number of nearest rows, and the rows by which outliers are found first, weak axes
+	// looked for and directions off the plane compared.
+	mostRows = 1000
 	// localSample bounds the rows on which numbers of nearest rows are compared: half as many serve to estimate the noise,
 	// and four times as many to decide what is not significant.
 	localSample = 120
@@ -68,7 +68,7 @@ type linearSearch struct {
 // nil if it has too many axes, is the model of all rows. findLinear returns nil if there are too few rows, or no
 // noise.
 func findLinear(ctx context.Context, x rows.Data, p *Plane, s Search, judged int) (*Linear, error) {
-	if x.N < 2*leastLocalRows {
+	if x.N < 2*2*localPrior {
 		return nil, nil
 	}
 	f := &linearSearch{ctx: ctx, x: x, threads: s.Threads, judged: judged}
@@ -145,7 +145,7 @@ func (f *linearSearch) quiet() float64 {
 	near := newLocalLinear(f.wide, f.cloud, 0)
 	workers := make([]*linearWorker, f.threads)
 	some := f.cloud.Some(localSample / 2)
-	for k := len(f.cloud.Used) / 2; k >= leastLocalRows && k >= len(f.cloud.Used)/8; k /= 2 {
+	for k := len(f.cloud.Used) / 2; k >= 2*localPrior && k >= len(f.cloud.Used)/8; k /= 2 {
 		found := make([]float64, len(some))
 		par.Do(f.threads, len(some), func(at, i int) {
 			if workers[at] == nil {
@@ -242,7 +242,7 @@ func (f *linearSearch) chooseNear(m *Linear, moved *moved) (base, best []float64
 	base = f.near(0, moved)
 	best = base
 	n, likeliest, least := len(f.cloud.Used), 0, stat.Mean(base, nil)
-	for k := min(n-1, mostRows); k >= leastLocalRows; k /= 2 {
+	for k := min(n-1, mostRows); k >= 2*localPrior; k /= 2 {
 		risk := f.near(k, moved)
 		if err := f.ctx.Err(); err != nil {
 			return nil, nil, err

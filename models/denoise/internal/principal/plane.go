@@ -22,8 +22,6 @@ const (
 	WideColumns = 10
 	// startAxes is the number of axes that are looked at first.
 	startAxes = 16
-	// startRows bounds the rows by which outliers are found first, and weak axes looked for.
-	startRows = 2000
 	// PlaneRows bounds the rows that axes are found by: those of tiles come to one machine.
 	PlaneRows = 1 << 16
 	// fence is the distance of outliers from the plane above its median, in standard
@@ -138,10 +136,10 @@ type planeFit struct {
 // middle alone, and then of all but those that are outliers to them.
 func (f *planeFit) find() (*Plane, error) {
 	some := f.x
-	if some.N > startRows {
-		list := make([]int, startRows)
+	if some.N > mostRows {
+		list := make([]int, mostRows)
 		for k := range list {
-			list[k] = core.SomeRow(k, some.N, startRows)
+			list[k] = core.SomeRow(k, some.N, mostRows)
 		}
 		some = some.Select(list)
 	}

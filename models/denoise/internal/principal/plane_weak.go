@@ -60,7 +60,7 @@ func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 	return nil
 }
 
-// someOf lists up to startRows of the rows of positive weight.
+// someOf lists up to mostRows of the rows of positive weight.
 func someOf(weights []float64) []int {
 	var list []int
 	for i, w := range weights {
@@ -68,12 +68,12 @@ func someOf(weights []float64) []int {
 			list = append(list, i)
 		}
 	}
-	if len(list) <= startRows {
+	if len(list) <= mostRows {
 		return list
 	}
-	some := make([]int, startRows)
+	some := make([]int, mostRows)
 	for k := range some {
-		some[k] = list[core.SomeRow(k, len(list), startRows)]
+		some[k] = list[core.SomeRow(k, len(list), mostRows)]
 	}
 	return some
 }
