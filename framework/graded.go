@@ -31,7 +31,7 @@ func (r *run) gradientNorms() []float64 {
 	return r.blockNorms()
 }
 
-// gradientNorm is the largest of them, and whether there are any.
+// gradientNorm returns the largest of gradientNorms, and false where there are none.
 func (r *run) gradientNorm() (float64, bool) { return largest(r.gradientNorms()) }
 
 func largest(norms []float64) (float64, bool) {
@@ -107,7 +107,8 @@ func atRounding(decrease, cost float64) bool {
 	return math.Abs(decrease) <= DefaultMinRelativeDecrease*math.Abs(cost)
 }
 
-// dueAt reports whether it is time to examine a run at the gradient norm given.
+// dueAt reports whether the gradient norm is within the tolerance, or below the next of the thresholds at which
+// conclude looks for lower costs elsewhere.
 func (r *run) dueAt(gradient float64) bool {
 	if gradient <= r.tolerance() {
 		return true

@@ -322,7 +322,8 @@ func (l *line) try(e *framework.Evaluator, x framework.Point, t float64, gradien
 	return l.trial.known, err
 }
 
-// endSlope completes the gradient at the trial and its slope along dir.
+// endSlope computes the Riemannian gradient at the trial and the slope along dir. If missing, the gradient was not
+// evaluated with the cost, and is first.
 func (l *line) endSlope(e *framework.Evaluator, x framework.Point, missing bool) error {
 	t := &l.trial
 	if missing {

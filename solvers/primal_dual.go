@@ -15,20 +15,17 @@ import (
 // converges only within the smoothing length eps, and the gradient of the
 // smoothed cost is no subgradient. Newton's method for the primal-dual system
 // follows its solutions as eps falls from 1e-2 to 1e-9 of a typical
-// residual, in one or two iterations each. An iteration solves the system of
+// residual, mostly in one or two iterations for each eps. An iteration solves the system of
 // [Newton] with damping lambda, in the manner of Levenberg, and accepts the step,
 // or a quarter of it, where the smoothed cost does not increase. Steps of rows that increase their loss are
 // shortened.
 //
-// Eps is divided by five when the predicted relative reduction of the smoothed cost by an undamped
-// step is below .01 eps, and after thirty iterations:
-// away from the solution for one eps, Newton's method for a smaller one is slow. As
-// eps falls, a minimum of the smoothed cost may vanish,
-// with the next one far away: every step then only reaches the next
-// of hundreds of kinks. So after twelve iterations of a step eps becomes 25
-// times as large and falls again from there, in systems with expensive iterations and
-// in the last run of others. Where the end is not stationary, two more rounds begin at .1 and
-// .5.
+// Eps is divided by five as soon as an undamped step predicts a relative reduction of the smoothed cost below
+// .01 eps, and after thirty iterations. Away from the solution for one eps, Newton's method for a smaller one is
+// slow. As eps falls, a minimum of the smoothed cost may vanish with the next one far away, and every step then
+// only reaches the next of hundreds of kinks. So after twelve iterations at one eps it becomes 25 times as large and
+// falls again from there; small systems do so only in the run after a second continuation. Where the end is not
+// stationary, two more rounds begin, at an eps of .1 and .5 of a typical residual.
 //
 // The iterate is the best point by the unsmoothed cost, beginning with the start. The
 // dual variables are handed to the measure of stationarity.

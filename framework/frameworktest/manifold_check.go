@@ -139,7 +139,7 @@ func (c *manifoldCheck) retract(x, v []float64) ([]float64, error) {
 	return dst, c.m.Retract(dst, slices.Clone(x), slices.Clone(v))
 }
 
-// gradient converts a Euclidean gradient.
+// gradient returns the Riemannian gradient at x for the Euclidean gradient g.
 func (c *manifoldCheck) gradient(x, g []float64) []float64 {
 	dst := c.zeros()
 	framework.Block{Manifold: c.m}.Gradient(dst, x, g)

@@ -12,7 +12,7 @@ import (
 // something.
 const productTolerance = 1e-6
 
-// checkGaussNewton tries the law of Gauss-Newton products.
+// checkGaussNewton checks that Gauss-Newton products are symmetric.
 func (c *problemCheck) checkGaussNewton(r *Report) {
 	g, ok := c.p.(framework.GaussNewton)
 	if !ok {

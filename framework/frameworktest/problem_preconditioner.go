@@ -98,7 +98,7 @@ func (c *problemCheck) preconditionerLinear(p framework.Preconditioner) error {
 	return nil
 }
 
-// preconditionerPositive tries directions through all blocks and through each alone.
+// preconditionerPositive checks <v, H v> > 0 for directions v of all blocks at once and of each block alone.
 func (c *problemCheck) preconditionerPositive(p framework.Preconditioner) error {
 	m := framework.Product(c.blocks)
 	try := func(v framework.Point, where string) error {

@@ -230,7 +230,8 @@ func (k *solverCheck) cancellation() error {
 	return nil
 }
 
-// nonFinite lets the cost be NaN from the third evaluation on.
+// nonFinite checks that a solver whose cost is NaN from the third evaluation on fails with ErrNonFinite, and returns
+// a finite point.
 func (k *solverCheck) nonFinite() error {
 	p := &probe{nanFrom: 3}
 	res, err := k.solve(p.of(context.Background()), k.c.New(), framework.Options{MaxEvaluations: 200})

@@ -48,8 +48,8 @@ func OpenCheckpoint(path string) (*CheckpointFile, error) {
 // Stored reports whether the file holds a fit to resume.
 func (f *CheckpointFile) Stored() bool { return f.stored != nil }
 
-// Locked is false where the file system has no locks. Two fits that use the file
-// there take turns in replacing it.
+// Locked reports whether the file is locked against other fits. It is false where the file system has no locks:
+// there two fits with the same file overwrite each other's.
 func (f *CheckpointFile) Locked() bool { return f.lock.Held() }
 
 // Checkpoint returns the framework.Options field for one run. The least time between two stores is that of

@@ -175,8 +175,8 @@ func (m *Model) alwaysRounds() bool {
 	return kinks && (!radial || m.D-m.Latent <= objective.FewNormals)
 }
 
-// addNotes warns of conditions under which influences, with maximum most, underestimate. Jumps says that the
-// gradient of the loss jumps at its kinks.
+// addNotes adds notes on why leaving out rows may move the sheet more than the influences say. The largest
+// influence is most; jumps says that the gradient of the loss jumps at its kinks.
 func (o *Influence) addNotes(most float64, jumps bool) {
 	if o.Remaining > most/10 {
 		o.Notes = append(o.Notes, fmt.Sprintf("one more step of the fit would move the sheet by %.3g, the most influential row moves it by %.3g: fit with a smaller tolerance first", o.Remaining, most))

@@ -100,9 +100,9 @@ func (f *footprint) components() float64 {
 	return rows.ComponentsSize(int(f.n), int(f.D), int(f.m)+rotatedComponents)
 }
 
-// starts counts the points that a fit holds beside those of its solver: the
-// first start with its heights and distances, the one of a run and its copy, the best and the last
-// point, the gradient for the report, and the model, in canonical form and not.
+// starts returns how many numbers a fit holds beside those of its solver: the first start with the heights and
+// distances of its rows, the start of the current run and a copy, the best and the last point, the gradient of the
+// report, and the model before and after it is put in canonical form.
 func (f *footprint) starts(inits int) float64 {
 	points := 8.0
 	if inits > 1 {
@@ -288,7 +288,7 @@ func (f *footprint) reserveRows(x Data, coordinates float64) (*memory.Reservatio
 	return reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.m+coordinates)
 }
 
-// reserveUnits reserves a copy of the rows.
+// reserveUnits reserves the memory for a copy of the rows in another unit.
 func reserveUnits(x Data) (*memory.Reservation, error) {
 	return reserve("rows in another unit", x, float64(x.N)*float64(x.D))
 }

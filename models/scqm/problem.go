@@ -22,17 +22,16 @@ const (
 	BlockTau   = objective.BlockTau
 )
 
-// Problem is the fit of a model to data as a framework.Problem. Its blocks are
-// c in R^D, Q on St(D, d+s), Theta in R^{q x s} and Tau, n rows of R^d. The cost
-// is
+// Problem is the fit of a sheet with d latent dimensions and s directions of curvature to n rows x_i of length D, as
+// a framework.Problem. Its blocks are c in R^D, Q on St(D, d+s), Theta in R^{q x s} with q = d(d+1)/2, and Tau, the n
+// coordinates tau_i in R^d. The cost is
 //
 //	sum_i w_i loss(f(tau_i) - x_i) + Lambda sum_k |A_k|_F^2,
 //
-// with a penalty that no rotation of tau changes. A Problem holds buffers: use
-// it from one goroutine at a time.
+// with A_k the symmetric d x d matrix of column k of Theta: rotations of tau do not change the penalty. A Problem
+// holds buffers: use it from one goroutine at a time.
 //
-// A Problem has the capabilities of its embedded parts: solvers find their
-// methods. Each part has a sheet and caches of its own.
+// The embedded parts implement the optional capabilities, which solvers find by type assertion.
 type Problem struct {
 	*objective.Objective      // Blocks, Evaluate, Resume, rows, Stationarity, Smooth
 	*alternating.Sweeper      // OuterBlocks, Sweep

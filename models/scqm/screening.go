@@ -32,9 +32,10 @@ type screening struct {
 	evidence planes.Evidence // at the principal plane, unless the first is better by clearlyBetter
 }
 
-// newScreening searches the planes from which a sheet with d latent dimensions and s directions of curvature
-// may start, and tests for curvature. given are the rows of the sample before imputation. Draws go by row, so
-// the rows are put in an order that does not depend on that of the table.
+// newScreening finds the planes from which fits of a sheet with d latent dimensions and s directions of curvature
+// may start, and tests for curvature. Sample has imputed rows, given the same rows before. Both are put in an order
+// that depends on their values alone: the test draws a sign for each row, and its result must not depend on the
+// order of the table.
 func newScreening(ctx context.Context, given, sample Data, d, s int, seed uint64) (*screening, error) {
 	order := planes.Order(sample)
 	t := &screening{sample: sample.Select(order), given: given.Select(order), seed: seed, evidence: planes.Evidence{P: 1}}

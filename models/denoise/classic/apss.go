@@ -357,7 +357,7 @@ func (w *apssWorker) Project(dst, x []float64) error {
 	return nil
 }
 
-// Keeps implements keeper.
+// Keeps records the numbers that a fit holds: a copy of the data.
 func (APSS) Keeps(f *core.Footprint) { f.Kept = f.N * f.D }
 
 // Dimension is Latent.

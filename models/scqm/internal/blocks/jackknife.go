@@ -128,7 +128,9 @@ func (k *jackknifeKernel) load(ctx context.Context, x rows.Data, first int) erro
 	return nil
 }
 
-// examine adds the head of the sums, at the coordinates of the model.
+// examine writes the numbers that come before the sums of the jackknife: the cost of the rows at the coordinates
+// of the model, whether a residual is more than rounding, and the counts of rows that are neither too far from c
+// nor too near.
 func (k *jackknifeKernel) examine(dst []float64, x rows.Data) error {
 	cost, terms, err := k.whole.EvaluateTerms(nil, k.r.point(k.tau))
 	if err != nil {

@@ -32,8 +32,8 @@ func (f *Sheet) RowsToFrame(b, g []float64, n int) {
 	}
 }
 
-// DeviationsToFrame writes Q'(x_i - c) of n rows of x, n x D, into y, m x stride, one axis
-// after the other, and |x_i - c|^2 into squares, in one read of the rows where m is at most 5.
+// DeviationsToFrame computes y_i = Q'(x_i - c) and squares[i] = |x_i - c|^2 for the n rows of x, n x D. Component k of
+// y_i is y[k*stride+i], for the m columns of Q.
 func (f *Sheet) DeviationsToFrame(y []float64, stride int, squares, x []float64, n int) {
 	dense.FrameProducts(y, stride, squares, x, f.C, f.QT, n, f.M, f.D)
 }

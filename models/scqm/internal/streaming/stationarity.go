@@ -51,7 +51,8 @@ func (p *Problem) norms(x framework.Point) (Norms, error) {
 	return best, nil
 }
 
-// measure converts sums over rows to norms of gradients and residuals.
+// measure returns the norms of the gradients at x, by block, and the numbers of Stationarity, from sums over the rows.
+// Slack is the least value of these numbers, see [objective.Residual].
 func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64) (n Norms) {
 	slope := make([]float64, len(o.Theta))
 	p.Penalty(framework.Point{nil, nil, slope}, x[objective.BlockTheta])
