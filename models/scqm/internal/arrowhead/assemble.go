@@ -100,9 +100,8 @@ func (w *worker) primalDual(f *sheet.Sheet) *primalDual {
 
 // assembleShard assembles some rows.
 type assembleShard struct {
-	dst         *latent.Arrowhead
-	tau         []float64
-	coordsKnown bool // a.coords are those of the point
+	dst *latent.Arrowhead
+	tau []float64
 }
 
 func (job *assembleShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
@@ -136,11 +135,8 @@ func (job *assembleShard) residuals(a *Hessian, w *worker, from, to int) {
 		h := w.h[(i-from)*a.Nf : (i-from+1)*a.Nf]
 		e := w.e[(i-from)*f.D : (i-from+1)*f.D]
 		a.Features(h, job.tau[i*f.Latent:(i+1)*f.Latent])
-		coords := a.coords.y[i*f.D : (i+1)*f.D]
-		if !job.coordsKnown {
-			a.Frame.toFrame(coords, a.o.Data().Row(i))
-		}
-		for r, y := range coords {
+		a.Frame.toFrame(e, a.o.Data().Row(i))
+		for r, y := range e {
 			e[r] = -y
 			if r < f.M {
 				e[r] = h[1+r] - y

@@ -69,32 +69,6 @@ func (b *Frame) toFrame(y, x []float64) {
 	}
 }
 
-// frameCoords caches W'(x_i - c) for all rows, for one (c, Q) and one version of
-// the data.
-type frameCoords struct {
-	y    []float64 // n x D: W'(x - c)
-	c, q []float64 // the c and Q' to which y belongs
-	// version is that of the data to which y belongs.
-	version uint64
-	kept    bool
-}
-
-func newFrameCoords(f *sheet.Sheet, n int) frameCoords {
-	return frameCoords{y: make([]float64, n*f.D), c: make([]float64, f.D), q: make([]float64, f.M*f.D)}
-}
-
-// belongsTo reports whether y belongs to the sheet and a version of the data.
-func (s *frameCoords) belongsTo(f *sheet.Sheet, version uint64) bool {
-	return s.kept && s.version == version && slices.Equal(s.c, f.C) && slices.Equal(s.q, f.QT)
-}
-
-// keep records the sheet and the version of the data for which y was computed.
-func (s *frameCoords) keep(f *sheet.Sheet, version uint64) {
-	copy(s.c, f.C)
-	copy(s.q, f.QT)
-	s.kept, s.version = true, version
-}
-
 // Restore writes Wy, the inverse of Rotate.
 func (b *Frame) Restore(dst, y []float64) {
 	clear(dst)

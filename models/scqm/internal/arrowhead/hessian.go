@@ -58,9 +58,8 @@ type Hessian struct {
 	sums        []*sums // per shard
 	total       *sums
 	errs        []error
-	innerPasses []float64   // per shard, of inner steps
-	products    []float64   // F x D: of the moments of a separable loss and one vector of the frame
-	coords      frameCoords // of all rows
+	innerPasses []float64 // per shard, of inner steps
+	products    []float64 // F x D: of the moments of a separable loss and one vector of the frame
 
 	rowsOnly, distinct bool // see NewDistinct
 
@@ -99,20 +98,17 @@ func (a *Hessian) ArrowheadShape() (latent.ArrowheadShape, bool) {
 func (a *Hessian) slides() bool { return a.o.Data().Missing }
 
 // AssembleHessian writes the derivatives of first and second order at x, exactly
-// for losses with second derivatives. It counts as one pass, whether the rows are known in
-// the frame or not: runs that were stored do not know them, and count what others do.
+// for losses with second derivatives. It counts as one pass.
 func (a *Hessian) AssembleHessian(dst *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	a.prepare(x)
-	known := a.coords.belongsTo(a.F, a.o.Version())
 	a.Frame.Complete()
 	if a.structure == rowloss.StructureSeparable {
 		a.growDiagonal()
 	}
-	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}
+	a.assembly = assembleShard{dst: dst, tau: x[objective.BlockTau]}
 	if err := a.eachShard(&a.assembly); err != nil {
 		return 0, 0, err
 	}
-	a.coords.keep(a.F, a.o.Version())
 	t := a.total
 	t.reset()
 	for _, s := range a.sums {
@@ -145,7 +141,6 @@ func (a *Hessian) allocate() {
 		a.sums[i] = newSums(a.Chart, !a.rowsOnly)
 	}
 	a.total = newSums(a.Chart, !a.rowsOnly)
-	a.coords = newFrameCoords(f, n)
 }
 
 // shardWork is work on the rows lo to hi of a problem.

@@ -17,27 +17,15 @@ import (
 // where they are.
 func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	a.prepare(x)
-	a.coords.kept = false
-	if a.wholeFrame() {
-		a.Frame.Complete()
-	}
 	a.innerJob = innerShard{x[objective.BlockTau], other}
 	if err := a.eachShard(&a.innerJob); err != nil {
 		return 0, 0, err
-	}
-	if a.wholeFrame() {
-		a.coords.keep(a.F, a.o.Version())
 	}
 	for shard, s := range a.sums {
 		cost += s.cost
 		passes += a.innerPasses[shard]
 	}
 	return cost + a.o.Penalty(nil, x[objective.BlockTheta]), passes / float64(a.o.Data().N), nil
-}
-
-// wholeFrame reports whether inner steps need the residuals in all D frame coordinates.
-func (a *Hessian) wholeFrame() bool {
-	return a.structure == rowloss.StructureRadial && a.F.M == a.F.D
 }
 
 // innerShard takes the inner steps of some rows. tau and other cover all rows.

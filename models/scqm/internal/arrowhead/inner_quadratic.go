@@ -23,8 +23,6 @@ type quadraticInner struct {
 	// Set by prepare.
 	data   *rows.Data
 	radial framework.Radial
-	frame  *Frame
-	coords []float64 // N x D: W'(x - c), to be written; nil where the span of Q is enough
 }
 
 func newQuadraticInner(f *sheet.Sheet, n int) *quadraticInner {
@@ -36,19 +34,14 @@ func newQuadraticInner(f *sheet.Sheet, n int) *quadraticInner {
 
 // prepare sets the loss and the data.
 func (k *quadraticInner) prepare(a *Hessian) {
-	k.data, k.frame, k.coords, k.radial = a.o.Data(), a.Frame, nil, a.o.Loss().(framework.Radial)
-	if a.wholeFrame() {
-		k.coords = a.coords.y
-	}
+	k.data, k.radial = a.o.Data(), a.o.Loss().(framework.Radial)
 }
 
 // run takes one damped Newton step of every row.
 func (k *quadraticInner) run(_ *Hessian, job *innerShard, from, to int) (losses []float64, evaluations float64, err error) {
-	losses, evaluations = k.form[:to-from], float64(to-from)
+	losses, evaluations = k.form[:to-from], 2*float64(to-from)
 	k.stepRows(job, from, to)
-	if k.radial.Rho(losses, nil, nil, losses); k.coords == nil {
-		evaluations *= 2
-	}
+	k.radial.Rho(losses, nil, nil, losses)
 	for i := range losses {
 		losses[i] *= k.data.Weight(from + i)
 	}
@@ -78,16 +71,10 @@ func (k *quadraticInner) stepRows(job *innerShard, from, to int) {
 // load sets y for row i of the data, x, and returns the rest.
 func (k *quadraticInner) load(i int) (rest float64) {
 	f, x := k.f, k.data.Row(i)
-	if k.coords == nil {
-		floats.SubTo(k.diff, x, f.C)
-		f.ToFrame(k.Y, k.diff)
-		for j, v := range k.Y {
-			floats.AddScaled(k.diff, -v, f.Axis(j))
-		}
-		return dense.Dot(k.diff, k.diff)
+	floats.SubTo(k.diff, x, f.C)
+	f.ToFrame(k.Y, k.diff)
+	for j, v := range k.Y {
+		floats.AddScaled(k.diff, -v, f.Axis(j))
 	}
-	y := k.coords[i*f.D : (i+1)*f.D]
-	k.frame.toFrame(y, x)
-	copy(k.Y, y)
-	return 0
+	return dense.Dot(k.diff, k.diff)
 }

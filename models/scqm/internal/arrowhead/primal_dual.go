@@ -9,6 +9,7 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -38,31 +39,32 @@ type primalDual struct {
 	here, there []float64 // D: residuals
 	z, phi, tau []float64 // m, q, d
 	value       [1]float64
-	kinks       []kink
+	kinks       nearest.Kinks
+	zeros       []float64 // D
 }
 
 func newPrimalDual(f *sheet.Sheet) *primalDual {
 	vec, D := func(n int) []float64 { return make([]float64, n) }, f.D
 	return &primalDual{
 		slope: vec(D), row: vec(D), turned: vec(D), curve: vec(D), hess: vec(D * D),
-		here: vec(D), there: vec(D), z: vec(f.M), phi: vec(f.Q), tau: vec(f.Latent), kinks: make([]kink, 0, D),
+		here: vec(D), there: vec(D), z: vec(f.M), phi: vec(f.Q), tau: vec(f.Latent), zeros: vec(D),
 	}
 }
 
 // AssemblePrimalDual implements [latent.PrimalDual].
 func (a *Hessian) AssemblePrimalDual(dst *latent.Arrowhead, x framework.Point, dual []float64) (cost, passes float64, err error) {
-	known := a.preparePrimalDual(x)
+	a.prepare(x)
+	a.Frame.Complete()
 	for _, s := range a.sums {
 		s.dual = dense.Grow(s.dual, len(s.gh))
 	}
 	if a.structure == rowloss.StructureSeparable {
 		a.growDiagonal()
 	}
-	job := primalDualShard{assembleShard: assembleShard{dst: dst, tau: x[objective.BlockTau], coordsKnown: known}, dual: dual}
+	job := primalDualShard{assembleShard: assembleShard{dst: dst, tau: x[objective.BlockTau]}, dual: dual}
 	if err := a.eachShard(&job); err != nil {
 		return 0, 0, err
 	}
-	a.coords.keep(a.F, a.o.Version())
 	t := a.total
 	t.dual = dense.Grow(t.dual, len(t.gh))
 	t.reset()
@@ -72,13 +74,6 @@ func (a *Hessian) AssemblePrimalDual(dst *latent.Arrowhead, x framework.Point, d
 	a.finish(dst, t, t.dual)
 	a.addPenalty(dst, x[objective.BlockTheta])
 	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), 2, nil
-}
-
-// preparePrimalDual loads the sheet and reports whether the rows are cached in its frame.
-func (a *Hessian) preparePrimalDual(x framework.Point) bool {
-	a.prepare(x)
-	a.Frame.Complete()
-	return a.coords.belongsTo(a.F, a.o.Version())
 }
 
 // primalDualShard assembles some rows.
@@ -232,7 +227,8 @@ func (a *Hessian) MoveDual(dual []float64, x framework.Point, v, inner []float64
 		primalDualShard: primalDualShard{assembleShard: assembleShard{tau: x[objective.BlockTau]}, dual: dual},
 		inner:           inner, fraction: fraction,
 	}
-	job.coordsKnown = a.preparePrimalDual(x)
+	a.prepare(x)
+	a.Frame.Complete()
 	job.outer = make([]float64, a.F.D*a.Nf)
 	for p, step := range v {
 		for _, t := range a.TermsOf(p) {
@@ -242,7 +238,6 @@ func (a *Hessian) MoveDual(dual []float64, x framework.Point, v, inner []float64
 	if err := a.eachShard(&job); err != nil {
 		return err
 	}
-	a.coords.keep(a.F, a.o.Version())
 	return nil
 }
 

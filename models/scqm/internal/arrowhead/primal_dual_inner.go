@@ -1,10 +1,6 @@
 package arrowhead
 
 import (
-	"cmp"
-	"math"
-	"slices"
-
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
@@ -23,7 +19,6 @@ import (
 // norm of the residual on the line from their old place, with the residual linearised.
 func (a *Hessian) ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error) {
 	a.prepare(x)
-	a.coords.kept = false
 	if err := a.eachShard(&shortenShard{tau: x[objective.BlockTau], from: from}); err != nil {
 		return 0, 0, err
 	}
@@ -104,31 +99,9 @@ func (pd *primalDual) leastBetween(structure rowloss.Structure) float64 {
 		}
 		return 0
 	}
-	// The slope of sum |here_k + f step_k| rises by 2 |step_k| where entry k vanishes.
-	pd.kinks = pd.kinks[:0]
-	var slope float64
-	for k, v := range step {
-		at := -pd.here[k] / v
-		switch {
-		case v == 0:
-		case at > 0 && !math.IsInf(at, 1):
-			slope -= math.Abs(v)
-			pd.kinks = append(pd.kinks, kink{at, 2 * math.Abs(v)})
-		default:
-			slope += math.Abs(v)
-		}
+	sum, at, _ := pd.kinks.Least(pd.here, step, pd.zeros, 0, 0, 1)
+	if !(sum < floats.Norm(pd.here, 1)) {
+		return 0
 	}
-	slices.SortFunc(pd.kinks, func(x, y kink) int { return cmp.Compare(x.at, y.at) })
-	var least float64
-	for _, k := range pd.kinks {
-		if slope >= 0 || least == 1 {
-			break
-		}
-		slope += k.rise
-		least = min(k.at, 1)
-	}
-	return least
+	return at
 }
-
-// kink is a point on a line at which the slope of a loss jumps up, and the size of the jump.
-type kink struct{ at, rise float64 }

@@ -18,7 +18,7 @@ func TestLeastBetween(t *testing.T) {
 	for D := 1; D <= 5; D++ {
 		for range 50 {
 			vec := func() []float64 { return make([]float64, D) }
-			pd := &primalDual{here: vec(), there: vec(), row: vec()}
+			pd := &primalDual{here: vec(), there: vec(), row: vec(), zeros: vec()}
 			for k := range D {
 				pd.here[k], pd.there[k] = rng.NormFloat64(), rng.NormFloat64()
 			}

@@ -11,7 +11,7 @@ import (
 )
 
 // leastAbsolute searches the nearest point of a sheet in the l1 norm, for d up to maxAbsolute. For d = 1 it is
-// exact: see [kinks]. Otherwise it is the lowest point reached by descents of at most maxAbsoluteSteps steps from
+// exact: see [Kinks]. Otherwise it is the lowest point reached by descents of at most maxAbsoluteSteps steps from
 // several starts: a few rows far from a strongly curved sheet end some thousandths above a minimum.
 type leastAbsolute struct {
 	absoluteDescent
@@ -50,7 +50,7 @@ func (s *leastAbsolute) begin(tau, x []float64) {
 	s.load(x, tau)
 	if s.tau = (point{}); s.f.Latent == 1 {
 		s.best = floats.Norm(s.column(0), 1)
-		least, at, _ := s.kinks.least(s.column(0), s.column(1), s.column(2), 0, math.Inf(-1), math.Inf(1))
+		least, at, _ := s.kinks.Least(s.column(0), s.column(1), s.column(2), 0, math.Inf(-1), math.Inf(1))
 		if least < s.best {
 			s.best, s.tau[0] = least, at
 		}

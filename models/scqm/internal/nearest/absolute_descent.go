@@ -20,7 +20,7 @@ import (
 // and l-infinity fitting, in Nonlinear Optimization 1981, for curved ones.
 type absoluteDescent struct {
 	*entries
-	kinks      kinks
+	kinks      Kinks
 	active     []int              // entries held at 0
 	lam        point              // their multipliers
 	sum        polynomial         // of the others, each with its sign

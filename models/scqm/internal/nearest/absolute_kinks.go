@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// kinks are the roots of quadratics a + bt + ct^2. Between neighbouring roots the sum of their absolute values
+// Kinks are the roots of quadratics a + bt + ct^2. Between neighbouring roots the sum of their absolute values
 // is one quadratic, updated from interval to interval; its minimum is at a root, at the vertex of one of
 // these quadratics, or at an end.
-type kinks struct{ list []kink }
+type Kinks struct{ list []kink }
 
 // kink is a root of quadratic k, after which the quadratic has this sign.
 type kink struct {
@@ -17,9 +17,9 @@ type kink struct {
 	k        int
 }
 
-// least returns the minimum of the sum plus bend t^2 over from < t <= to, which may be infinite, with the
+// Least returns the minimum of the sum plus bend t^2 over from < t <= to, which may be infinite, with the
 // minimiser and the quadratic that vanishes there or -1.
-func (s *kinks) least(a, b, c []float64, bend, from, to float64) (least, at float64, zero int) {
+func (s *Kinks) Least(a, b, c []float64, bend, from, to float64) (least, at float64, zero int) {
 	sum := s.collect(a, b, c, from, to)
 	sum[2] += bend
 	least, zero = math.Inf(1), -1
@@ -51,7 +51,7 @@ func (s *kinks) least(a, b, c []float64, bend, from, to float64) (least, at floa
 }
 
 // collect lists the roots in an interval in ascending order, and returns the sum before the first.
-func (s *kinks) collect(a, b, c []float64, from, to float64) (sum [3]float64) {
+func (s *Kinks) collect(a, b, c []float64, from, to float64) (sum [3]float64) {
 	s.list = s.list[:0]
 	for k := range a {
 		sign, roots, count := quadraticRoots([3]float64{a[k], b[k], c[k]})

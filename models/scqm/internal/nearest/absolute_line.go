@@ -47,6 +47,6 @@ func (s *absoluteDescent) search(u *point, let int) (falls bool, block int) {
 // or -1.
 func (s *absoluteDescent) minimum(limit float64) (length float64, entry int) {
 	n, q := s.stride, s.quadratics
-	_, length, entry = s.kinks.least(q[:s.count], q[n:n+s.count], q[2*n:2*n+s.count], s.held, 0, limit)
+	_, length, entry = s.kinks.Least(q[:s.count], q[n:n+s.count], q[2*n:2*n+s.count], s.held, 0, limit)
 	return length, entry
 }

@@ -87,7 +87,7 @@ func TestDrillNearestAbsolute(t *testing.T) {
 // On an interval the sum is nowhere below its value at the begin and the minimum found.
 func TestKinksOfAnInterval(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 14))
-	var s kinks
+	var s Kinks
 	for range 500 {
 		n := 1 + rng.IntN(6)
 		var q [3][]float64
@@ -108,7 +108,7 @@ func TestKinksOfAnInterval(t *testing.T) {
 			return total
 		}
 		to := math.Exp(rng.NormFloat64())
-		least, at, zero := s.least(q[0], q[1], q[2], bend, 0, to)
+		least, at, zero := s.Least(q[0], q[1], q[2], bend, 0, to)
 		require.Greater(t, at, 0.0)
 		require.LessOrEqual(t, at, to)
 		require.InDelta(t, sum(at), least, 1e-12)
