@@ -19,12 +19,11 @@ import (
 // times the work of a [Projector].
 type minima struct {
 	*Projector
-	radial    bool
-	others    []minimum
-	tau       []float64 // d
-	hess      []float64 // d x d
-	axes      []float64 // d x d
-	direction []float64 // d
+	radial bool
+	others []minimum
+	tau    []float64 // d
+	hess   []float64 // d x d
+	axes   []float64 // d x d
 }
 
 // minimum is a point with its loss or squared distance.
@@ -45,7 +44,7 @@ func NewMinima(f *sheet.Sheet, loss framework.Loss) *minima {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &minima{
 		Projector: NewProjector(f, loss), radial: rowloss.StructureOf(loss) == rowloss.StructureRadial,
-		tau: vec(f.Latent), hess: vec(f.Latent * f.Latent), axes: vec(f.Latent * f.Latent), direction: vec(f.Latent),
+		tau: vec(f.Latent), hess: vec(f.Latent * f.Latent), axes: vec(f.Latent * f.Latent),
 	}
 }
 
@@ -76,18 +75,15 @@ func (s *minima) Find(ctx context.Context, tau, x []float64, i int) (out RowMini
 	return out, nil
 }
 
-// minEigenvalue is the smallest eigenvalue of h, whose eigenvectors it leaves in axes.
+// minEigenvalue is the smallest eigenvalue of h, which it overwrites.
 func (s *minima) minEigenvalue(h []float64) float64 {
 	d := s.f.Latent
 	dense.JacobiEigen(h, s.axes, d)
-	at := 0
+	least := h[0]
 	for j := range d {
-		if h[j*d+j] < h[at*d+at] {
-			at = j
-		}
+		least = min(least, h[j*d+j])
 	}
-	copy(s.direction, s.axes[at*d:(at+1)*d])
-	return h[at*d+at]
+	return least
 }
 
 // distance is that of x from f(tau).
@@ -107,11 +103,12 @@ func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error 
 	if f.S == 0 {
 		return nil
 	}
-	found := make([][]float64, 0, 3*maxMinima)
-	for k := range count {
-		found = s.leaveSaddle(found, s.projection.minima[k])
-	}
-	for _, start := range found {
+	for _, start := range s.projection.minima[:count] {
+		s.projection.Value(start)
+		s.projection.derivatives(start)
+		if !(s.minEigenvalue(s.projection.h) > 0) {
+			continue // a saddle, where a start was one by symmetry
+		}
 		copy(s.tau, start)
 		var value float64
 		if s.radial {
@@ -128,27 +125,6 @@ func (s *minima) collect(ctx context.Context, tau []float64, x rows.Data) error 
 		return int(math.Copysign(1, a.value-b.value))
 	})
 	return nil
-}
-
-// leaveSaddle appends a stationary point if it is a minimum, and otherwise the minima on both sides of the
-// saddle.
-func (s *minima) leaveSaddle(found [][]float64, tau []float64) [][]float64 {
-	p := s.projection
-	p.Value(tau)
-	p.derivatives(tau)
-	if lowest := s.minEigenvalue(slices.Clone(p.h)); lowest > 0 {
-		return append(found, slices.Clone(tau))
-	}
-	direction, size := slices.Clone(s.direction), math.Max(floats.Norm(tau, 2), floats.Norm(p.Y[:p.f.Latent], 2))
-	for _, sign := range []float64{-1, 1} {
-		start := slices.Clone(tau)
-		floats.AddScaled(start, sign*(1e-3*size+math.SmallestNonzeroFloat64), direction)
-		p.Minimize(start, maxSteps, precision)
-		if (framework.Point{start}).Finite() {
-			found = append(found, start)
-		}
-	}
-	return found
 }
 
 // sameMinimum is the relative distance below which two minima are the same. Minima of smoothed losses have
