@@ -303,7 +303,10 @@ func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
 		return nil
 	}
 	errors, err := l.nearestRefute(noise)
-	p.charts.sparse = errors+math.Log(core.Median(growths))/(2*math.Log(growthByChance)) > likely
+	if !p.setting.many { // of many the nearest rows alone tell enough
+		errors += math.Log(core.Median(growths)) / (2 * math.Log(growthByChance))
+	}
+	p.charts.sparse = errors > likely
 	return err
 }
 

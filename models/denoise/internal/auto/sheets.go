@@ -210,7 +210,7 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 	if p.method.LeastSquares || !p.inSpace() || !p.setting.noisy {
 		return nil, sheetPair{}, nil
 	}
-	most := min(p.n/2, mostSheets)
+	most := min(p.n/2, 2*MaxNeighbors)
 	for k := min(2*pilotRows*chart.Quadratics(p.method.Latent), p.n/3); k < most; k = int(growth * float64(k)) {
 		r, err := l.climb(k, plain)
 		if err != nil {
@@ -220,7 +220,7 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 		for j := range l.rows {
 			if r.noise[j] > 0 {
 				reach = append(reach, r.size[j]/r.noise[j])
-				far = append(far, math.Sqrt(r.square[j])/max(1-r.own[j], leastLeft))
+				far = append(far, math.Sqrt(r.square[j])/(1-min(r.own[j], core.OwnWeight)))
 			}
 		}
 		pair := p.findPair(far)
@@ -262,10 +262,6 @@ func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool)
 const (
 	// sheetGrowth is the noise of charts between sheets, in units of that of the pilot, beyond which the smaller ones of the pilot are on either.
 	sheetGrowth = 1.4
-	// mostSheets bounds the number of rows of charts.
-	mostSheets = 620
-	// leastLeft bounds what is left of a distance from a chart that follows its row.
-	leastLeft = 0.2
 	// sheetAgree is the factor within which the mean square near a place has to be what two sheets make, of rows up to ownSide.
 	sheetAgree = 2
 )
