@@ -15,10 +15,6 @@ type Streaming struct{}
 // minimum of the smoothed cost, as no polish follows.
 const streamedTolerance = 1e-12
 
-// conditionedTolerance is that of the first step with a preconditioner: an iteration is one read then, and a
-// step that ends early leaves the next one far from its minimum.
-const conditionedTolerance = 1e-5
-
 // StreamedOuter is the number of outer coordinates up to which summing second derivatives takes less time than
 // the additional reads of a first-order method.
 const StreamedOuter = 320
@@ -55,11 +51,7 @@ func (Streaming) inner(e *framework.Evaluator) Continuation {
 	if shape, fits := latent.ShapeOf(e); fits && shape.Outer <= StreamedOuter {
 		return Continuation{Inner: Newton{}, LastTolerance: streamedTolerance}
 	}
-	a := Continuation{Inner: LBFGS{FirstOrder: true}}
-	if _, conditioned := framework.As[framework.Preconditioner](e.Problem()); conditioned {
-		a.FirstTolerance = conditionedTolerance
-	}
-	return a
+	return Continuation{Inner: LBFGS{FirstOrder: true}}
 }
 
 // Init starts that solver.
