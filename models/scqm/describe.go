@@ -10,19 +10,11 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
+// meta returns the Meta of a run.
 func (p *Problem) meta(c Config, solver framework.Solver, run *framework.Result, notes []string) Meta {
 	kkt := p.judge(run)
-	return p.describe(c, solver, run, kkt, notes)
-}
-
-// describe returns the Meta of a run, given its first-order system.
-func (p *Problem) describe(c Config, solver framework.Solver, run *framework.Result, kkt *KKT, notes []string) Meta {
 	penalty := p.Penalty(nil, run.Point[BlockTheta]) + p.PriorPenalty(run.Point)
-	total := 0.0
-	for i := range p.Data().N {
-		total += p.Data().Weight(i)
-	}
-	return c.meta(p.Shape(), p.Data().N, total, penalty, solver, run, kkt, notes)
+	return c.meta(p.Shape(), p.Data().N, p.Data().TotalWeight(), penalty, solver, run, kkt, notes)
 }
 
 // meta returns the Meta of a fit of n rows with a total weight.

@@ -195,10 +195,7 @@ func (o *Online) begin(ctx context.Context, x Data) {
 func (o *Online) draw(ctx context.Context, share float64) error {
 	s := &o.s
 	x := Data{N: len(s.Weights), D: s.D, X: s.Rows, Weights: s.Weights}
-	var weight float64
-	for _, w := range s.Weights {
-		weight += w
-	}
+	weight := x.TotalWeight()
 	if !(weight > 0) {
 		return nil
 	}
