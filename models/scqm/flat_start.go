@@ -1,8 +1,6 @@
 package scqm
 
 import (
-	"slices"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
@@ -22,26 +20,19 @@ func (p *Problem) flatStart() (framework.Point, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	flat, err := p.place(*p.Data(), pc.Mean, pc.Axes)
-	if err != nil {
-		return nil, 0, err
-	}
+	flat := p.place(*p.Data(), pc.Mean, pc.Axes)
 	return flat.x, flat.spread, nil
 }
 
 // place returns the flat sheet through c along the first d axes with the projections of the rows, which have no
 // missing entries, in one read.
-func (p *Problem) place(whole Data, c, axes []float64) (*placed, error) {
+func (p *Problem) place(whole Data, c, axes []float64) *placed {
 	f := p.Shape()
 	at := &placed{x: framework.NewPoint(p.Blocks()), heights: make([]float64, whole.N*f.S)}
 	copy(at.x[BlockC], c)
 	dense.Transpose(at.x[BlockQ], axes, f.M, f.D)
-	axes, err := p.restored(axes[:f.M*f.D], at.x[BlockQ])
-	if err != nil {
-		return nil, err
-	}
 	squares := make([]float64, whole.N)
-	whole.EachProduct(c, axes, squares, nil, func(i int, products []float64) {
+	whole.EachProduct(c, axes[:f.M*f.D], squares, nil, func(i int, products []float64) {
 		copy(at.x[BlockTau][i*f.Latent:(i+1)*f.Latent], products)
 		copy(at.heights[i*f.S:(i+1)*f.S], products[f.Latent:])
 	})
@@ -52,18 +43,5 @@ func (p *Problem) place(whole Data, c, axes []float64) (*placed, error) {
 		total += w
 	}
 	at.spread = sum / total
-	return at, nil
-}
-
-// restored returns axes with the curvature directions of Q, retracted as runs do at their start.
-func (p *Problem) restored(axes, q []float64) ([]float64, error) {
-	f := p.Shape()
-	q = slices.Clone(q)
-	if err := p.Blocks()[BlockQ].Restore(q); err != nil {
-		return nil, err
-	}
-	all := make([]float64, len(axes))
-	dense.Transpose(all, q, f.D, f.M)
-	copy(all, axes[:f.Latent*f.D])
-	return all, nil
+	return at
 }

@@ -66,10 +66,7 @@ func (p *Problem) newStarts(c Config, t *screening) (*starts, error) {
 		return nil, err
 	}
 	s := &starts{p: p, c: c, pc: pc, whole: whole}
-	first, err := p.place(whole, pc.Mean, pc.Axes[:p.Shape().M*p.Shape().D])
-	if err != nil {
-		return nil, err
-	}
+	first := p.place(whole, pc.Mean, pc.Axes)
 	if err := p.setRidge(c.ridge(), first); err != nil {
 		return nil, err
 	}
@@ -90,10 +87,7 @@ func (s *starts) point(k int) (framework.Point, error) {
 	}
 	at, axes := s.first, s.axes(k)
 	if s.first = nil; at == nil || &axes[0] != &s.pc.Axes[0] {
-		var err error
-		if at, err = p.place(s.whole, s.pc.Mean, axes); err != nil {
-			return nil, err
-		}
+		at = p.place(s.whole, s.pc.Mean, axes)
 	}
 	x := at.x
 	if err := p.Blocks()[BlockQ].Restore(x[BlockQ]); err != nil {
