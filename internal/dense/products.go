@@ -54,24 +54,6 @@ type addressed struct {
 	apart int
 }
 
-// products writes the products of n rows with m axes, of length entries each, into y, m x stride; see
-// [FrameProducts].
-func (a addressed) products(y []float64, stride int, axes addressed, n, m, length int) {
-	if n == 0 || m == 0 || length == 0 || !wide {
-		for k := range m {
-			for i := range n {
-				y[k*stride+i] = laneProduct(a.x[i*a.apart:i*a.apart+length], nil, axes.x[k*axes.apart:k*axes.apart+length])
-			}
-		}
-		return
-	}
-	_, _, _ = a.x[(n-1)*a.apart+length-1], axes.x[(m-1)*axes.apart+length-1], y[(m-1)*stride+n-1]
-	for k := 0; k < m; k += tileAxes {
-		some := addressed{axes.x[k*axes.apart:], axes.apart}
-		framePanel(y[k*stride:], stride, nil, a, nil, some, n, min(tileAxes, m-k), length)
-	}
-}
-
 // SquaredDistances writes |x_i - c|^2 of n rows of x, n x length; see [FrameProducts].
 func SquaredDistances(squares, x, c []float64, n, length int) {
 	x, c, squares = x[:n*length], c[:length], squares[:n]

@@ -15,7 +15,6 @@ type Rotation struct {
 	D    int
 	mean []float64
 	h    []float64 // D x D: H
-	back []float64 // and its transpose
 }
 
 // NewRotation finds H and the diagonal of T for M, D x D, and turns the rows: about 9D^3 operations and 2nD^2. It
@@ -26,8 +25,7 @@ func NewRotation(x Data, m []float64) (*Rotation, []float64, Data) {
 	if !eigen.Factorize() {
 		return nil, nil, x
 	}
-	f := &Rotation{x.D, Mean(x), eigen.A, make([]float64, x.D*x.D)}
-	dense.Transpose(f.back, f.h, x.D, x.D)
+	f := &Rotation{x.D, Mean(x), eigen.A}
 	turned := x
 	turned.X = make([]float64, len(x.X))
 	for from := 0; from < x.N; from += rotatedRows {
@@ -40,9 +38,6 @@ func NewRotation(x Data, m []float64) (*Rotation, []float64, Data) {
 // rotatedRows is the number of rows turned at a time.
 const rotatedRows = 64
 
-// Dims returns the lengths of rows in both coordinates.
-func (f *Rotation) Dims() (inside, outside int) { return f.D, f.D }
-
 // ShrinkPoint writes the coordinates of points c.
 func (f *Rotation) ShrinkPoint(dst, c []float64) {
 	centred := slices.Clone(c)
@@ -53,27 +48,14 @@ func (f *Rotation) ShrinkPoint(dst, c []float64) {
 	dense.AddRowProduct(dst, centred, f.h, len(c)/f.D, f.D, f.D)
 }
 
-// ShrinkFrame writes H'Q for Q of D x m.
-func (f *Rotation) ShrinkFrame(dst, q []float64, m int) {
-	clear(dst)
-	dense.AddRowProduct(dst, f.back, q, f.D, f.D, m)
-}
-
 // ExpandPoint is the inverse of ShrinkPoint.
 func (f *Rotation) ExpandPoint(dst, c []float64) {
-	copy(dst, f.mean)
-	dense.AddRowProduct(dst, c, f.back, 1, f.D, f.D)
+	f.ExpandFrame(dst, c, 1)
+	floats.Add(dst, f.mean)
 }
 
 // ExpandFrame writes H times Q, D x m.
 func (f *Rotation) ExpandFrame(dst, q []float64, m int) {
 	clear(dst)
 	dense.AddRowProduct(dst, f.h, q, f.D, f.D, m)
-}
-
-// ExpandAxes overwrites every row a of axes, of length D, by Ha.
-func (f *Rotation) ExpandAxes(axes []float64) {
-	turned := make([]float64, len(axes))
-	dense.AddRowProduct(turned, axes, f.back, len(axes)/f.D, f.D, f.D)
-	copy(axes, turned)
 }

@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
@@ -13,18 +14,8 @@ const (
 	outsideSpan = 1e-10
 )
 
-// coordinates are other coordinates of the rows, with a cheaper fit: those of [rows.Span] and, for
-// whole fits, [rows.Rotation].
-type coordinates interface {
-	Dims() (inside, outside int)
-	ShrinkPoint(dst, c []float64)
-	ShrinkFrame(dst, q []float64, m int)
-	ExpandPoint(dst, c []float64)
-	ExpandFrame(dst, q []float64, m int)
-}
-
 // shrinkPoint returns a point in the coordinates of the span.
-func shrinkPoint(f coordinates, x framework.Point, m int) framework.Point {
+func shrinkPoint(f *rows.Span, x framework.Point, m int) framework.Point {
 	n, _ := f.Dims()
 	y := framework.Point{make([]float64, n), make([]float64, n*m), x[BlockTheta], x[BlockTau]}
 	f.ShrinkPoint(y[BlockC], x[BlockC])
@@ -33,7 +24,7 @@ func shrinkPoint(f coordinates, x framework.Point, m int) framework.Point {
 }
 
 // expandPoint is the inverse of shrinkPoint.
-func expandPoint(f coordinates, y framework.Point, m int) framework.Point {
+func expandPoint(f *rows.Span, y framework.Point, m int) framework.Point {
 	_, D := f.Dims()
 	x := framework.Point{make([]float64, D), make([]float64, D*m), y[BlockTheta], y[BlockTau]}
 	f.ExpandPoint(x[BlockC], y[BlockC])
@@ -42,7 +33,7 @@ func expandPoint(f coordinates, y framework.Point, m int) framework.Point {
 }
 
 // expandCertificate does the same for the multipliers of the rows.
-func expandCertificate(f coordinates, c objective.Certificate) objective.Certificate {
+func expandCertificate(f *rows.Span, c objective.Certificate) objective.Certificate {
 	n, D := f.Dims()
 	rows := len(c.Multipliers) / n
 	full := make([]float64, rows*D)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
@@ -41,14 +42,25 @@ func (turnRows) apply(r *request) (undo, error) {
 	}, nil
 }
 
+// unrotated returns a point in the original coordinates.
+func unrotated(back *rows.Rotation, x framework.Point) framework.Point {
+	y := framework.Point{make([]float64, back.D), make([]float64, len(x[BlockQ])), x[BlockTheta], x[BlockTau]}
+	back.ExpandPoint(y[BlockC], x[BlockC])
+	back.ExpandFrame(y[BlockQ], x[BlockQ], len(x[BlockQ])/back.D)
+	return y
+}
+
 // turnBack rotates a fit back to the original coordinates, with the signs of the canonical form there.
 func (f *Fit) turnBack(back *rows.Rotation, loss framework.Loss, weights []float64) {
 	m := f.Model
 	whole := m.sheet()
+	q, turned := make([]float64, len(whole.QT)), make([]float64, len(whole.QT))
+	dense.Transpose(q, whole.QT, whole.M, whole.D)
+	back.ExpandFrame(turned, q, whole.M)
+	dense.Transpose(whole.QT, turned, whole.D, whole.M)
 	back.ExpandPoint(whole.C, m.C)
-	back.ExpandAxes(whole.QT)
 	sheet.Canonicalize(whole, m.Tau, weights)
 	m.fromSheet(whole)
 	m.Loss, m.Meta.Loss = loss, describeLoss(loss)
-	f.Run.Point = expandPoint(back, f.Run.Point, len(f.Run.Point[BlockQ])/m.D)
+	f.Run.Point = unrotated(back, f.Run.Point)
 }

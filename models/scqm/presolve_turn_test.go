@@ -45,9 +45,19 @@ func TestRotationLosesNothing(t *testing.T) {
 	q, err := NewProblem(t.Context(), turnedRows, &nearest.DiagonalForm{Values: values, Of: p.Loss()}, 2, 3, 1)
 	require.NoError(t, err)
 	q.Lambda = p.Lambda
-	at := shrinkPoint(f, start, p.Shape().M)
+	at := start.Clone()
+	f.ShrinkPoint(at[BlockC], start[BlockC])
+	axes := make([]float64, len(at[BlockQ])) // as rows, about the mean
+	dense.Transpose(axes, start[BlockQ], D, p.Shape().M)
+	origin := make([]float64, D)
+	f.ExpandPoint(origin, make([]float64, D))
+	for k := 0; k < len(axes); k += D {
+		floats.Add(axes[k:k+D], origin)
+	}
+	f.ShrinkPoint(axes, axes)
+	dense.Transpose(at[BlockQ], axes, p.Shape().M, D)
 
-	back := func(y framework.Point) framework.Point { return expandPoint(f, y, p.Shape().M) }
+	back := func(y framework.Point) framework.Point { return unrotated(f, y) }
 	grad, turned := framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks())
 	want, err := p.Evaluate(grad, start)
 	require.NoError(t, err)
