@@ -69,6 +69,19 @@ func (b *Frame) toFrame(y, x []float64) {
 	}
 }
 
+// Quadratic writes 2 W'MW.
+func (b *Frame) Quadratic(dst, m []float64) {
+	D := b.f.D
+	for r := range D {
+		for j := range D {
+			b.remainder[j] = 2 * floats.Dot(m[j*D:(j+1)*D], b.Axis(r))
+		}
+		for q := range D {
+			dst[r*D+q] = floats.Dot(b.remainder, b.Axis(q))
+		}
+	}
+}
+
 // Restore writes Wy, the inverse of Rotate.
 func (b *Frame) Restore(dst, y []float64) {
 	clear(dst)

@@ -59,6 +59,7 @@ type Hessian struct {
 	total       *sums
 	errs        []error
 	innerPasses []float64 // per shard, of inner steps
+	constant    []float64 // D x D: W'(hess loss)W where it is the same for all rows
 	products    []float64 // F x D: of the moments of a separable loss and one vector of the frame
 
 	rowsOnly, distinct bool // see NewDistinct
@@ -102,6 +103,7 @@ func (a *Hessian) slides() bool { return a.o.Data().Missing }
 func (a *Hessian) AssembleHessian(dst *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	a.prepare(x)
 	a.Frame.Complete()
+	a.prepareLoss()
 	if a.structure == rowloss.StructureSeparable {
 		a.growDiagonal()
 	}
@@ -141,6 +143,7 @@ func (a *Hessian) allocate() {
 		a.sums[i] = newSums(a.Chart, !a.rowsOnly)
 	}
 	a.total = newSums(a.Chart, !a.rowsOnly)
+	a.constant = make([]float64, f.D*f.D)
 }
 
 // shardWork is work on the rows lo to hi of a problem.

@@ -9,30 +9,49 @@ import (
 )
 
 // What follows treats losses by their structure. Radial ones are functions of
-// |e|^2 = |r|^2, with Hessian 2 rho' I + 4 rho″ e e' in any frame; separable
-// ones have a diagonal one outside the frame, see addDiagonalMoments; of others the
-// Hessian is computed row by row, column by column of W. A row takes D and D^2
-// operations, or D^3 and D products with the Hessian where the loss has no structure.
+// |e|^2 = |r|^2, with Hessian 2 rho' I + 4 rho″ e e' in any frame; quadratic
+// ones have the constant Hessian 2 W'MW; separable ones a diagonal one outside the
+// frame, see addDiagonalMoments; of others the Hessian is computed row by row, column
+// by column of W. A row takes D, D^2 and D^2 operations, or D^3 and D products with the
+// Hessian where the loss has no structure.
+
+// prepareLoss transforms the matrix of a quadratic loss to the frame.
+func (a *Hessian) prepareLoss() {
+	if a.structure == rowloss.StructureQuadratic {
+		a.Frame.Quadratic(a.constant, a.o.Loss().(framework.Quadratic).Matrix())
+	}
+}
 
 // lossDerivatives computes losses and gradients of the first n rows of the
 // batch and, where they differ from row to row, what their Hessians need.
 func (a *Hessian) lossDerivatives(w *worker, n int) error {
 	D := a.F.D
-	if a.structure != rowloss.StructureRadial {
+	switch a.structure {
+	case rowloss.StructureRadial:
+		for i := range n {
+			e := w.e[i*D : (i+1)*D]
+			w.u[i] = dense.Dot(e, e)
+		}
+		a.o.Loss().(framework.Radial).Rho(w.value[:n], w.one[:n], w.two[:n], w.u[:n])
+		for i := range n {
+			g, factor := w.g[i*D:(i+1)*D], 2*w.one[i]
+			for r, v := range w.e[i*D : (i+1)*D] {
+				g[r] = factor * v
+			}
+		}
+		return nil
+	case rowloss.StructureQuadratic:
+		for i := range n {
+			e, g := w.e[i*D:(i+1)*D], w.g[i*D:(i+1)*D]
+			for r := range g {
+				g[r] = dense.Dot(a.constant[r*D:(r+1)*D], e)
+			}
+			w.value[i] = dense.Dot(e, g) / 2
+		}
+		return nil
+	default:
 		return a.generalDerivatives(w, n)
 	}
-	for i := range n {
-		e := w.e[i*D : (i+1)*D]
-		w.u[i] = dense.Dot(e, e)
-	}
-	a.o.Loss().(framework.Radial).Rho(w.value[:n], w.one[:n], w.two[:n], w.u[:n])
-	for i := range n {
-		g, factor := w.g[i*D:(i+1)*D], 2*w.one[i]
-		for r, v := range w.e[i*D : (i+1)*D] {
-			g[r] = factor * v
-		}
-	}
-	return nil
 }
 
 // leaveFrame transforms the first n residuals of the batch back to the coordinates of the data.
@@ -94,6 +113,8 @@ func (a *Hessian) hessianTimesJacobian(w *worker, k int, weight float64) {
 	switch a.structure {
 	case rowloss.StructureRadial:
 		a.radialTimesJacobian(w, k, weight)
+	case rowloss.StructureQuadratic:
+		a.timesJacobian(w, a.constant, weight)
 	case rowloss.StructureSeparable:
 		a.diagonalTimesJacobian(w, w.atRows.hessDiag[k*D:(k+1)*D], weight)
 	default:
@@ -156,6 +177,8 @@ func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float6
 			a.pull(w.v, e, h)
 			w.pulls.addWeighted(w.v, second)
 		}
+	case rowloss.StructureQuadratic:
+		w.features.addWeighted(h, weight)
 	case rowloss.StructureSeparable:
 		w.moments.addMoments(h, w.atRows.hessDiag[k*a.F.D:(k+1)*a.F.D], weight) // S, see growDiagonal
 	default:
@@ -197,18 +220,19 @@ func (a *Hessian) addGeneral(dst, hess, h []float64, weight float64) {
 type momentPair struct {
 	to, from int
 	sign     float64
+	row, col int // of H
 }
 
-// listPairs lists the pairs of terms in one row of e.
-func (a *Hessian) listPairs() []momentPair {
+// listPairs lists the pairs of terms in one row of e, or in any two rows.
+func (a *Hessian) listPairs(sameRow bool) []momentPair {
 	var list []momentPair
 	for p := range a.P {
 		for q := p; q < a.P; q++ {
 			for _, t := range a.TermsOf(p) {
 				for _, u := range a.TermsOf(q) {
-					if t.Row == u.Row {
+					if t.Row == u.Row || !sameRow {
 						from := min(t.Feature, u.Feature)*a.Nf + max(t.Feature, u.Feature)
-						list = append(list, momentPair{p*a.P + q, from, t.Sign * u.Sign})
+						list = append(list, momentPair{p*a.P + q, from, t.Sign * u.Sign, t.Row, u.Row})
 					}
 				}
 			}
@@ -217,16 +241,24 @@ func (a *Hessian) listPairs() []momentPair {
 	return list
 }
 
-// addMoments adds J'HJ of a radial loss summed over rows, from hh, to the upper triangle of dst.
+// addMoments adds J'HJ summed over rows, from hh, to the upper triangle of dst.
 func (a *Hessian) addMoments(dst, hh []float64) {
-	if a.structure != rowloss.StructureRadial {
-		return
-	}
-	if a.pairs == nil {
-		a.pairs = a.listPairs()
-	}
-	for i := range a.pairs {
-		t := &a.pairs[i]
-		dst[t.to] += t.sign * hh[t.from]
+	switch a.structure {
+	case rowloss.StructureRadial:
+		if a.pairs == nil {
+			a.pairs = a.listPairs(true)
+		}
+		for i := range a.pairs {
+			t := &a.pairs[i]
+			dst[t.to] += t.sign * hh[t.from]
+		}
+	case rowloss.StructureQuadratic:
+		if a.pairs == nil {
+			a.pairs = a.listPairs(false)
+		}
+		for i := range a.pairs {
+			t := &a.pairs[i]
+			dst[t.to] += t.sign * a.constant[t.row*a.F.D+t.col] * hh[t.from]
+		}
 	}
 }
