@@ -269,16 +269,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 			a.scale = scale
 		}
 		a.scale = min(max(a.scale, leastLocal*scale), mostLocal*scale)
-		least := math.Inf(1)
-		rises := 0
-		for k := first[j]; k <= last && rises < 2 && noise[k][j] > 0; k++ {
-			v := noise[k][j]
-			rises++
-			risk := v*v + 2*a.scale*a.scale*functions/float64(l.rungs[k].neighbors)
-			if risk < least {
-				a.neighbors, least, rises = l.rungs[k].neighbors, risk, 0
-			}
-		}
+		a.neighbors = l.rowsOfLeastRisk(j, first[j], noise, a.scale, functions)
 	}
 	if err := p.judgeNoise(l, scales, growths); err != nil {
 		return err
@@ -294,6 +285,20 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		p.charts.sheets = pair
 	}
 	return p.charts.take(l, places)
+}
+
+// rowsOfLeastRisk returns the number of rows of the charts about a place of the least risk, by the noise that rungs from the
+// first see there.
+func (l *ladder) rowsOfLeastRisk(place, first int, noise [][]float64, scale, functions float64) (neighbors int) {
+	least, rises := math.Inf(1), 0
+	for k := first; k < len(noise) && rises < 2 && noise[k][place] > 0; k++ {
+		v := noise[k][place]
+		rises++
+		if risk := v*v + 2*scale*scale*functions/float64(l.rungs[k].neighbors); risk < least {
+			neighbors, least, rises = l.rungs[k].neighbors, risk, 0
+		}
+	}
+	return neighbors
 }
 
 // judgeNoise leaves all rows where the nearest rows and the growth of the noise with the size of charts refute it together: growth by twice
