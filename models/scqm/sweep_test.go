@@ -63,7 +63,7 @@ func TestOnlyConcaveRadialAndQuadraticLossesSweep(t *testing.T) {
 	p, _ = smallProblem(t, diagonalForm(6), 2, 3, false)
 	assert.NotEmpty(t, p.OuterBlocks())
 	for _, name := range byEntry {
-		p, err := NewProblem(t.Context(), hide(bowl(1, 20, 6, 0.1), 1, 0.2), named(t, name, 6), 2, 3, 1)
+		p, err := NewProblem(t.Context(), hide(bowl(1, 20, 6, 0.1), 1, 0.03), named(t, name, 6), 2, 3, 1)
 		require.NoError(t, err)
 		assert.Equal(t, name == "squared_l2", len(p.OuterBlocks()) > 0, name)
 	}
@@ -132,7 +132,7 @@ func TestSweepBitsDoNotDependOnThreads(t *testing.T) {
 	for _, loss := range []framework.Loss{losses.L2(), diagonalForm(12)} {
 		sweepOnThreads(t, x, x, loss)
 	}
-	sweepOnThreads(t, hide(x, 3, 0.1), x, losses.SquaredL2())
+	sweepOnThreads(t, hide(x, 3, 0.04), x, losses.SquaredL2())
 }
 
 // sweepOnThreads begins where whole, without missing entries, does.

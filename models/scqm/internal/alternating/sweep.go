@@ -15,7 +15,8 @@ import (
 
 // Sweeper lowers an objective over Tau and then over c, Q and Theta: see [Sweeper.Sweep].
 type Sweeper struct {
-	o *objective.Objective
+	o       *objective.Objective
+	fewGaps bool // see mostFilled
 
 	// The rest is made by the first sweep over data.
 	version uint64 // of the data
@@ -31,13 +32,20 @@ type Sweeper struct {
 	rows    []*rowSweep // per worker
 }
 
-func New(o *objective.Objective) *Sweeper { return &Sweeper{o: o} }
+// mostFilled is the largest part of entries that sweeps fill: they converge the slower, the more are missing.
+const mostFilled = 0.05
 
-// OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with
-// known quadratic majorizers, or r'Mr with diagonal M, and nothing for other losses.
+func New(o *objective.Objective) *Sweeper {
+	x := o.Data()
+	return &Sweeper{o: o, fewGaps: float64(x.Observed()) >= (1-mostFilled)*float64(x.N*x.D)}
+}
+
+// OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with known quadratic majorizers, r'Mr
+// with diagonal M, or the sum of squares of rows with few missing entries, and nothing for other losses.
 func (p *Sweeper) OuterBlocks() []int {
 	l := p.o.Loss()
-	if _, quadratic := l.(*nearest.DiagonalForm); !quadratic && !CanSweep(l) && !nearest.SquaresEntries(l) {
+	_, quadratic := l.(*nearest.DiagonalForm)
+	if !quadratic && !CanSweep(l) && !(p.fewGaps && nearest.SquaresEntries(l)) {
 		return nil
 	}
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
