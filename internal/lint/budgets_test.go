@@ -13,29 +13,29 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 21433},
-	{"models/denoise", 14516},
-	{"models/selection", 1039},
-	{"models/rows", 2150},
+	{"models/scqm", 20542},
+	{"models/denoise", 14341},
+	{"models/selection", 997},
+	{"models/rows", 2081},
 	{"models/residuals", 1882},
-	{"models/mean", 1260},
-	{"solvers", 5961},
-	{"framework", 9322},
+	{"models/mean", 1229},
+	{"solvers", 5891},
+	{"framework", 9321},
 	{"losses", 3156},
 	{"manifolds", 4541},
-	{"internal/dense", 8080},
+	{"internal/dense", 7602},
 	{"internal/dataset", 5837},
 	{"internal/soak", 2486},
-	{"cmd", 5290},
+	{"cmd", 5251},
 	{"bindings", 5575},
 	{"plugins", 5374},
-	{"python/scqm", 13310},
-	{"python/benchmarks", 2357},
-	{".", 122482},
+	{"python/scqm", 13207},
+	{"python/benchmarks", 1405},
+	{".", 119326},
 }
 
 const (
-	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 39557
+	mostRecords, mostRecordWords, mostPageWords = 36, 14000, 38500
 )
 
 // TestBudgets counts lines of Go, assembly, C and Python, and words of pages.
