@@ -112,8 +112,8 @@ func (d *Denoiser) columns() int {
 	return d.prepared.Cloud.D
 }
 
-// Axes is the number of principal axes in whose coordinates charts are made, 0 where
-// these are the columns.
+// Axes returns the number of principal axes in whose coordinates charts are made, 0 where charts are made in the
+// columns themselves.
 func (d *Denoiser) Axes() int {
 	if d.plane == nil {
 		return 0

@@ -344,7 +344,7 @@ func (c *cells) denoise(ctx context.Context, x rows.Data, o Options) (*Result, e
 	return r, err
 }
 
-// scatter writes rows of so many numbers to their places.
+// scatter copies row j of src, width numbers, to row list[j] of dst.
 func scatter(dst, src []float64, list []int, width int) {
 	for j, i := range list {
 		copy(dst[i*width:(i+1)*width], src[j*width:(j+1)*width])

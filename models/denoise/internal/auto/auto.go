@@ -61,7 +61,8 @@ func (m Auto) Size(n, D int) (int, error) {
 // Dimension is Latent.
 func (m Auto) Dimension() int { return m.Latent }
 
-// OnPlane is the method for coordinates along a plane, whose charts are compared with a linear model, if there is one.
+// OnPlane returns the method for rows given by coordinates along p. Where l is not nil, charts compete with that
+// linear model.
 func (m Auto) OnPlane(p *principal.Plane, l *principal.Linear) Auto {
 	m.plane, m.linear = p, l
 	return m

@@ -170,8 +170,8 @@ func (s *setting) oneIn() float64 {
 	return 1
 }
 
-// trust is the weight of a row at a distance from its foot, on which it has the influence own: by
-// its distance from the chart of the others.
+// trust returns the Tukey weight of a row at distance far from its foot. The row pulls the chart with leverage own, so
+// that its distance from the chart of the others is far/(1-own).
 func (s *setting) trust(far, own float64) float64 {
 	if !s.noisy {
 		return 1

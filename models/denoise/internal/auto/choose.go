@@ -268,7 +268,7 @@ func (c *choice) linearBetter() (charts float64, better bool) {
 	return charts, counted > 0 && linear.Risk < asGood*charts
 }
 
-// settled is what is known about each place with its number of rows.
+// settled returns what is known about each place, with the number of neighbours of the rung chosen for it.
 func (c *choice) settled() []about {
 	list := make([]about, len(c.rows))
 	for j, i := range c.rows {

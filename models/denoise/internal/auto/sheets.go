@@ -241,7 +241,9 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 // sided reports whether some rows are on two sheets.
 func (a *fit) sided() bool { return a.sheets.half > 0 }
 
-// takeSheets gives places their sides where what charts see near by agrees with two sheets.
+// takeSheets sets the offset of two sheets, pair.half to either side, at the places where the mean squared distance
+// of rows from the charts of rung r near by is that of two sheets so far apart, within a factor of sheetAgree. It
+// reports whether there are any.
 func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool) {
 	want := pair.half*pair.half + pair.scale*pair.scale
 	for j := range places {

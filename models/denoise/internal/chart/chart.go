@@ -21,7 +21,7 @@ type Setting struct {
 	Sides float64
 }
 
-// Chart makes charts, one at a time, in memory of its own.
+// Chart fits one chart after the other in the same memory. It serves one goroutine.
 type Chart interface {
 	// Prepare makes the sums of the chart at the point o for the row pivot, from rows that
 	// have been gathered. It is false where they determine no surface.
@@ -157,8 +157,8 @@ func (c *Surface) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	return c.sum[0] > 0
 }
 
-// coordinates splits the rows into psi and the part at right angles to the
-// plane.
+// coordinates splits the first k rows of x into psi, the regressors from their coordinates along the plane, and the
+// part at right angles to the plane.
 func (c *Surface) coordinates(x []float64, k int) {
 	D, d := c.D, c.d
 	for i := range k {

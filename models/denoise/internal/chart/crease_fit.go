@@ -112,8 +112,8 @@ func (c *Space) bendsAlong() (axis [3]float64) {
 	return axis
 }
 
-// cutAt splits the rows by the plane axis'x = from, x relative to the origin: it assigns each row to the nearer of the two parallel planes at the
-// distance apart from it.
+// cutAt assigns each row to the nearer of the planes axis'x = from - apart and axis'x = from + apart, x relative to
+// the origin.
 func (f *creaseFit) cutAt(axis *[3]float64, from, apart float64) {
 	t := f.table
 	t.normal, t.height = [2][3]float64{*axis, *axis}, [2]float64{from - apart, from + apart}

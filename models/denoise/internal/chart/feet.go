@@ -11,7 +11,7 @@ type Feet struct {
 	table [8]float64
 }
 
-// The columns of a group of eight charts: the stored chart, the projection, and 1 if it was found.
+// A group holds eight charts side by side, of each: the stored chart, the projection on it, and 1 if that was found.
 const (
 	feetStored  = 16
 	feetGood    = feetStored + 3

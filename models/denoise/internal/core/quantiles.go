@@ -25,9 +25,9 @@ func NewQuantiles(q int) Quantiles {
 // OwnWeight is the influence of a row on its foot from which on its score is that by charts of others.
 const OwnWeight = 0.3
 
-// Typical is the standard deviation of the noise by distances from the surface: their
-// median over its value for unit noise, where those that noise hardly explains do not
-// count. One row in five that is anywhere would raise it by a third. It changes their order.
+// Typical estimates the standard deviation of the noise from distances from the surface: their median over its value
+// for unit noise. Distances that noise hardly explains are left out, as outliers in a fifth of the rows would raise
+// the median by a third. It reorders far.
 func (q *Quantiles) Typical(far []float64) float64 {
 	n := len(far)
 	middle := n / 2
