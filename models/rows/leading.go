@@ -26,17 +26,9 @@ func asksAll(n, k int) bool { return k >= n-1 && n <= MaxAll }
 // matrixEffort is the effort for matrices in memory, whose products are cheap.
 var matrixEffort = effort{products: 16}
 
-// readEffort is the effort for matrices whose products read the given count of numbers: the more numbers, the less
-// effort for directions of noise, which a fit replaces by its own.
-func readEffort(numbers float64) effort {
-	if numbers <= fewNumbers {
-		return effort{products: 12, settled: 1e-5}
-	}
-	return effort{products: 8, settled: 5e-4}
-}
-
-// fewNumbers is the count of numbers up to which a product takes milliseconds.
-const fewNumbers = 1 << 21
+// readEffort is the effort for matrices whose products read the rows: little for directions of noise, which a fit
+// replaces by its own.
+var readEffort = effort{products: 8, settled: 5e-4}
 
 // leadingEigenvectors returns the k largest eigenvalues of the positive
 // semidefinite n x n matrix a, descending, and their eigenvectors as rows; see

@@ -140,12 +140,11 @@ func (p *Components) orient(D int) {
 	}
 }
 
-// ComponentsOfProducts returns the first k principal directions of numbers in rows with a
-// mean and a total weight, with the variances along them, from products with their second
-// moments about it. Most work is left out that only tells directions of noise apart.
-func ComponentsOfProducts(ctx context.Context, a Symmetric, mean []float64, weight, numbers float64, k int) (*Components, []float64, error) {
+// ComponentsOfProducts returns the first k principal directions of rows with a mean and a total weight, with the
+// variances along them, from products with their second moments about it. Most work is left out that only tells directions of noise apart.
+func ComponentsOfProducts(ctx context.Context, a Symmetric, mean []float64, weight float64, k int) (*Components, []float64, error) {
 	D := a.Order()
-	found, vectors, _, err := krylovEigenvectors(ctx, a, k, readEffort(numbers))
+	found, vectors, _, err := krylovEigenvectors(ctx, a, k, readEffort)
 	if err != nil {
 		return nil, nil, err
 	}

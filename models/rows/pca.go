@@ -85,7 +85,7 @@ func ComponentsSize(n, D, k int) float64 {
 		return axes + rows + 5*order*order + 3*float64(matrixEffort.products*(k+oversampling))*order
 	}
 	block := float64(k + oversampling)
-	vectors := float64(readEffort(float64(n)*columns).products) * block
+	vectors := float64(readEffort.products) * block
 	along := momentParts * float64(stripRows(D)) * (block + 1)
 	return axes + momentParts*block*columns + along + (2*vectors+block)*columns + 4*vectors*vectors
 }
@@ -99,7 +99,7 @@ func (p *Components) fromRows(ctx context.Context, x Data, k, threads int, unit 
 			mean[j] /= by
 		}
 	}
-	values, vectors, _, err := krylovEigenvectors(ctx, newSecondMoments(x, mean, threads), k, readEffort(float64(x.N)*float64(x.D)))
+	values, vectors, _, err := krylovEigenvectors(ctx, newSecondMoments(x, mean, threads), k, readEffort)
 	if err != nil {
 		return 0, err
 	}

@@ -120,7 +120,7 @@ func (s *Starts) components(k int) error {
 	var pc *rows.Components
 	if D > rows.MaxExplicit {
 		mean := append([]float64(nil), m.Mean(D)...)
-		pc, s.variances, err = rows.ComponentsOfProducts(p.ctx, &moments{p, mean}, mean, p.weight, float64(p.n)*float64(D), k)
+		pc, s.variances, err = rows.ComponentsOfProducts(p.ctx, &moments{p, mean}, mean, p.weight, k)
 	} else {
 		pc, s.variances, err = rows.ComponentsOfMoments(p.ctx, m, D, k)
 	}
