@@ -79,14 +79,22 @@ func keepRidge(*request, context.Context) error { return nil }
 // heldOutError returns the root mean squared error of hidden entries of held-out rows.
 func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64) (float64, error) {
 	c := *r.config
-	c.Ridge, c.Curvature, c.Solver, c.Inits = ridge, r.columns.fitted, nil, 1
+	c.Ridge, c.Curvature = ridge, r.columns.fitted
+	e, err := crossValidate(ctx, r.data, parts, c)
+	return math.Sqrt(e / float64(r.data.D)), err
+}
+
+// crossValidate returns the mean squared error of hidden entries of the held-out rows of each part, by short fits
+// to its training rows.
+func crossValidate(ctx context.Context, x Data, parts []fold, c Config) (float64, error) {
+	c.Solver, c.Inits = nil, 1
 	c.Options = framework.Options{
 		MaxIterations: ridgeIterations, MinRelativeDecrease: ridgeGain,
 		TimeLimit: c.Options.TimeLimit, Begin: c.Options.Begin,
 	}
 	var sum, total float64
 	for _, f := range parts {
-		fit, err := learnChoosing(ctx, r.data.Select(f.learned), c, keepRidge)
+		fit, err := learnChoosing(ctx, x.Select(f.learned), c, keepRidge)
 		if fault := (*objective.LossError)(nil); errors.As(err, &fault) {
 			fault.Row = f.learned[fault.Row]
 		}
@@ -99,7 +107,7 @@ func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64)
 		if fit.Run.Status == framework.TimeLimit {
 			return 0, errOutOfTime
 		}
-		test := r.data.Select(f.held)
+		test := x.Select(f.held)
 		far, err := fit.Model.heldOutError(ctx, test, c.Seed, c.Threads)
 		if err != nil {
 			return 0, err
@@ -107,7 +115,7 @@ func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64)
 		sum += far * test.TotalWeight()
 		total += test.TotalWeight()
 	}
-	return math.Sqrt(sum / total / float64(r.data.D)), nil
+	return sum / total, nil
 }
 
 // fold lists the held-out rows and the training rows.

@@ -47,7 +47,7 @@ func (c *CurvatureMeta) sentence(room int) string {
 		}
 		return fmt.Sprintf("flat: no curvature seen (%s); -s %d bends the sheet all the same", chance, max(1, room))
 	case Held:
-		return fmt.Sprintf("curvature: in %d of %d directions (%s), held back by a ridge of %.3g, as a looser sheet folds; %s", c.S, room, chance, c.Ridge, seen)
+		return fmt.Sprintf("curvature: in %d of %d directions (%s), held back by a ridge of %.3g; %s", c.S, room, chance, c.Ridge, seen)
 	case Curved:
 		return fmt.Sprintf("curvature: in %d of %d directions (%s); %s", c.S, room, chance, seen)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 )
 
@@ -17,20 +16,9 @@ import (
 // boundedError times the median, so that outliers do not dominate.
 const hiddenRows, boundedError = 300, 100
 
-// tellingDirections is the codimension D - d below which hidden entries are not informative.
-const tellingDirections = 3
-
 // hiddenPart is the fraction of the columns hidden at a time, and hiddenOrders the number of random column
 // orders; each row uses one of them.
 const hiddenPart, hiddenOrders = 1.0 / 3, 12
-
-// flat returns the principal plane of the rows as a model, with outliers downweighted.
-func (t *screening) flat(d int) *Model {
-	c, axes := t.scores.Flat(d)
-	m := &Model{D: len(c), Latent: d, C: c, U: make([]float64, len(axes)), Loss: losses.SquaredL2()}
-	dense.Transpose(m.U, axes, d, m.D)
-	return m
-}
 
 // filled returns a copy of x with missing entries (NaN) replaced by those of y.
 func filled(x, y []float64) []float64 {
@@ -41,18 +29,6 @@ func filled(x, y []float64) []float64 {
 		}
 	}
 	return x
-}
-
-// hiddenError is heldOutError of up to about hiddenRows rows of the fit.
-func (m *Model) hiddenError(ctx context.Context, x Data, seed uint64) (float64, error) {
-	var some []int
-	for i := 0; i < x.N; i += max(1, x.N/hiddenRows) {
-		some = append(some, i)
-	}
-	x = x.Select(some)
-	by := *m
-	by.Tau = nil // the rows are those of the fit
-	return by.heldOutError(ctx, x, seed, 1)
 }
 
 // heldOutError returns the weighted mean squared error of hidden entries, each row's bounded by boundedError

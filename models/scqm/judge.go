@@ -2,6 +2,7 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -10,10 +11,13 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
 const (
+	// tellingDirections is the codimension D - d below which hidden entries are not informative.
+	tellingDirections = 3
 	// The strong ridge for curvature that the rows do not support is holdPerRow times the total weight, at
 	// least leastHold.
 	leastHold, holdPerRow = 10, 1.0 / 30
@@ -41,8 +45,8 @@ func fitScreened(ctx context.Context, t *screening, c Config, weight func() floa
 }
 
 // judge compares the fitted curvature with the evidence in the rows. If the automatic rule applies and they
-// disagree, it refits with a strong ridge. It returns the first fit, the refit or a flat sheet, whichever predicts
-// hidden entries best, but no fit that folds. weight is the total weight of the rows.
+// disagree, it refits with a strong ridge or as a flat sheet where that predicts hidden entries of held-out rows
+// better. weight is the total weight of the rows.
 func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
 	c.Options.Checkpoint = nil // belongs to the first fit
 	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
@@ -67,15 +71,14 @@ func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float6
 	return j.fit, err
 }
 
-// judgement is the best fit so far, with its evidence and its error at hidden entries.
+// judgement is the best fit so far, with its evidence.
 type judgement struct {
 	*screening
 	again  func(Config) (*Fit, error)
 	fit    *Fit
 	config Config
 	told   CurvatureMeta
-	rows   Data // rows whose entries are hidden to measure the error
-	error  float64
+	rows   Data // those of the cross-validation
 }
 
 // take makes a fit the best one and measures its evidence.
@@ -94,32 +97,68 @@ func (j *judgement) over() bool {
 	return j.fit.Run.Status == framework.Cancelled || j.config.Options.OutOfTime()
 }
 
-// decide keeps curvature that the rows support. Otherwise it refits with a strong ridge, then replaces the fit by
-// a flat sheet if that predicts hidden entries at least as well.
+// decide keeps curvature that the rows clearly support. Otherwise it replaces the fit by the best of the three
+// verdicts.
 func (j *judgement) decide(ctx context.Context, weight float64) error {
-	if j.told.Slope > keptSlope && j.told.P <= curvatureLevel || j.over() {
+	if j.told.Slope > keptSlope || j.over() {
 		return nil
 	}
-	telling := j.scores != nil && j.rows.D-j.config.Latent >= tellingDirections
-	var err error
-	if telling {
-		if j.error, err = j.fit.Model.hiddenError(ctx, j.rows, j.config.Seed); err != nil {
-			return err
-		}
-	}
-	if err := j.hold(ctx, weight, telling); err != nil || !telling || j.over() {
+	best, err := j.verdict(ctx)
+	if err != nil || best == Curved {
 		return err
 	}
-	flat, err := j.flat(j.config.Latent).hiddenError(ctx, j.rows, j.config.Seed)
-	if err != nil || j.error < flat {
-		return err
-	}
-	c := j.config
-	c.Linear = true
+	c := j.as(best, weight)
 	if fit := j.refit(c); fit != nil {
-		return j.take(ctx, fit, c, Flat)
+		return j.take(ctx, fit, c, best)
 	}
 	return nil
+}
+
+// verdict chooses between the fit, one with a strong ridge and a flat sheet by cross-validation. It does not choose
+// a fit that folds, and takes the strong ridge where hidden entries are not informative.
+func (j *judgement) verdict(ctx context.Context) (best string, err error) {
+	if j.rows.D-j.config.Latent < tellingDirections || j.rows.N < ridgeRows {
+		return Held, nil
+	}
+	least := math.Inf(1)
+	for _, v := range []string{Flat, Held, Curved} {
+		if v == Curved && j.told.Slope <= foldedSlope {
+			continue
+		}
+		e, err := j.heldOutError(ctx, v)
+		if errors.Is(err, errOutOfTime) {
+			return Curved, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if e < least {
+			best, least = v, e
+		}
+	}
+	return best, nil
+}
+
+// as is the configuration that leads to a verdict, for rows of this total weight.
+func (j *judgement) as(verdict string, weight float64) Config {
+	c := j.config
+	switch verdict {
+	case Flat:
+		c.Linear = true
+	case Held:
+		c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
+	}
+	return c
+}
+
+// heldOutError returns the squared error at hidden entries under cross-validation of squared_l2 fits to the rows, in
+// which outliers are downweighted.
+func (j *judgement) heldOutError(ctx context.Context, verdict string) (float64, error) {
+	x := j.rows
+	x.Missing = false
+	c := j.as(verdict, x.TotalWeight()/ridgeFolds)
+	c.Loss, c.IgnoreMissing, c.Curvature = losses.SquaredL2(), false, j.told.S
+	return crossValidate(ctx, x, folds(x, rows.Shuffled(x, c.Seed), ridgeFolds), c)
 }
 
 // refit fits again. It returns nil on an error, a cancellation or a time limit: the previous fit stays.
@@ -129,35 +168,6 @@ func (j *judgement) refit(c Config) *Fit {
 		return nil
 	}
 	return fit
-}
-
-// hold refits with a strong ridge. The refit replaces the first fit if that folds, if it predicts hidden entries
-// better, or if hidden entries are not informative (telling is false). The flat sheet replaces it if that costs less.
-func (j *judgement) hold(ctx context.Context, weight float64, telling bool) error {
-	c := j.config
-	c.Ridge = math.Max(c.ridge(), math.Max(leastHold, holdPerRow*weight))
-	fit := j.refit(c)
-	if fit == nil {
-		return nil
-	}
-	held := math.Inf(1)
-	if telling {
-		var err error
-		if held, err = fit.Model.hiddenError(ctx, j.rows, c.Seed); err != nil {
-			return err
-		}
-	}
-	if telling && j.told.Slope > foldedSlope && j.error < held {
-		return nil
-	}
-	j.error = held
-	level := c
-	level.Linear = true
-	if flat := j.refit(level); flat != nil && flat.Run.Cost < fit.Run.Cost {
-		// The curved sheet could have been this one, at no penalty.
-		return j.take(ctx, flat, level, Flat)
-	}
-	return j.take(ctx, fit, c, Held)
 }
 
 // measure computes the regression slope of the rows on the curvature of a model, and returns the rows with

@@ -137,7 +137,7 @@ func TestCurvatureIsHeldBack(t *testing.T) {
 		u, v, row := 2*rng.Float64()-1, 2*rng.Float64()-1, bowl.Row(i)
 		row[0], row[1], row[2] = u, v, u*u+v*v
 		for j := range row {
-			row[j] += 0.4 * rng.NormFloat64()
+			row[j] += 0.3 * rng.NormFloat64()
 		}
 	}
 	fit, err = Learn(t.Context(), rotated(bowl, 54), Config{Latent: 2, Loss: losses.L2()})
