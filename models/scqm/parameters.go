@@ -56,24 +56,24 @@ defaults: see ` + "``n_components_``, ``ridge_`` and ``notes_``" + `.`,
 	{
 		Name: "n_curvature", Flag: "curvature", Letter: "s", Field: "Curvature", Least: 1,
 		Words: []Word{{"auto", AutoCurvature}, {"full", FullCurvature}},
-		Text:  "number s of directions in which the sheet may bend, or full for min(d(d+1)/2, D-d); by default the rows decide",
+		Text:  "number s of directions in which the sheet may bend, or full for the most, min(d(d+1)/2, D-d); by default a test on the rows decides",
 		More: `The sheet is then flat where they show no curvature, bends in as many directions as they show, and is held back by a
 larger ridge where it would fold; see ` + "``curvature_``" + `.`,
 	},
 	{
 		Name: "loss", Default: "l2", Type: "str, Loss or callable", Annotation: "LossLike",
-		Text: "loss of a residual row",
+		Text: "loss that is summed over the residual rows",
 		More: `A name of :func:` + "`scqm.losses.names`, a :class:`scqm.losses.Loss`" + `, or a function that takes residual rows (n, D) and
 returns values (n,) and gradients (n, D). "auto" fits with "l2", and again where single entries are outlying or the residuals
 speak for another loss: see ` + "``loss_`` and ``loss_reason_``" + `.`,
 	},
 	{
 		Name: "p", Type: "float", Annotation: "float", Least: 1,
-		Text: "power of the loss lp, at least 1, or part of the data below the sheet, of the loss quantile",
+		Text: "power of the loss lp, at least 1; for the loss quantile, the part of the data below the sheet",
 	},
 	{
 		Name: "delta", Type: "float", Annotation: "float", Above: true,
-		Text: "width of the losses huber, huber_entries, tukey, cauchy, welsch and geman_mcclure, in the unit of the data; by default a robust scale of the residuals times the width of 95 % efficiency",
+		Text: "width of the losses huber, huber_entries, tukey, cauchy, welsch and geman_mcclure, in the unit of the data; by default it is a robust scale of the residuals times a constant for 95 % efficiency",
 		More: `:class:` + "`scqm.losses.Huber` and :class:`scqm.losses.Tukey`" + ` say what the widths are.`,
 	},
 	{
@@ -91,44 +91,44 @@ speak for another loss: see ` + "``loss_`` and ``loss_reason_``" + `.`,
 	},
 	{
 		Name: "ridge", Field: "Ridge", Words: []Word{{"auto", AutoRidge}}, None: NoRidge, Default: fmt.Sprint(DefaultRidge),
-		Text: "penalty on curvature, in a unit free of scale: 0.01 to 0.1 for coordinates and neighbours, 0 for exact data and the objective of the paper, auto for one chosen by the error at hidden entries of rows held out",
+		Text: "penalty on curvature, relative to the scale of the data: 0.01 to 0.1 if coordinates and neighbours matter, 0 for data without noise or the objective of the paper, auto to choose it by the error at hidden entries of held-out rows",
 		More: `It adds ` + "``ridge (F_lin / n) h2 sum_k |A_k|^2``" + ` to the objective, with F_lin the objective of the principal component
 start, h2 the mean squared distance of the rows from their mean, and A_k the symmetric matrix of column k of Theta. "auto" is one
 of 0.001, 0.01, 0.1, 1 and 10, by two folds: see ` + "``ridge_``" + `.`,
 	},
 	{
 		Name: "n_init", Field: "Inits", Least: 1, Default: "1",
-		Text: "number of starts, of which the best fit is kept: planes from which other principal scores are predicted best, then random rotations",
+		Text: "number of starts, of which the best fit is kept; the first ones are the planes that predict the other principal scores best, the next ones random rotations",
 		More: `They race: most end after a few evaluations, two run to the end. One whose curvature is folded does not take the place
 of one that bends gently.`,
 	},
 	{
 		Name: "missing", Field: "IgnoreMissing", Words: []Word{{"error", 0}, {"ignore", 1}}, Default: "error",
-		Text: "what to do with entries that are missing: refuse them, or give them no weight",
+		Text: "what to do with missing entries: refuse them (error) or give them no weight (ignore)",
 		More: `The loss must then be a sum over entries: "squared_l2", "l1", "lp", "huber", which is taken entry by entry, or a plugin
 or a loss of your own that is separable. The coordinates of a row with missing entries have a Gaussian prior, as wide as those of
 all rows, so that few entries place it too. :meth:` + "`scqm.SCQM.impute`" + ` fills the entries that are missing.`,
 	},
 	{
 		Name: "max_iter", Flag: "max-iter", Field: "Options.MaxIterations", Least: 1,
-		Text: fmt.Sprintf("most iterations; by default %d", framework.DefaultMaxIterations),
+		Text: fmt.Sprintf("largest number of iterations; by default %d", framework.DefaultMaxIterations),
 	},
 	{
 		Name: "tol", Field: "Options.Tolerance", Above: true,
-		Text: "first-order residual, free of scale, at which a fit counts as converged; by default 1e-6",
+		Text: "scale-free first-order residual at which a fit counts as converged; by default 1e-6",
 	},
 	{
 		Name: "time_limit", Field: "Options.TimeLimit", Above: true,
-		Text: "most time to spend, in seconds, from the start of the fit on",
+		Text: "longest time of the fit, in seconds from its start",
 	},
 	{
 		Name: "random_state", Flag: "seed", Field: "Seed",
 		Type: "int, RandomState, Generator or None", Annotation: "int | np.random.RandomState | np.random.Generator",
-		Text: "seed of random choices; by default 0, so that fits can be repeated",
+		Text: "seed of random choices; by default 0, so that fits are repeatable",
 	},
 	{
 		Name: "n_threads", Flag: "threads", Field: "Threads", Least: 1,
-		Text: "threads to use, by default one for each processor; the result does not depend on it",
+		Text: "number of threads, by default one for each processor; the result does not depend on it",
 		More: `The environment variable OMP_NUM_THREADS, which joblib sets in its workers, changes the default.`,
 	},
 	{

@@ -110,24 +110,25 @@ n_components : int, float or "auto"
     where ``n_curvature`` and ``ridge`` are the defaults: see ``n_components_``,
     ``ridge_`` and ``notes_``.
 n_curvature : int or "full"
-    Number s of directions in which the sheet may bend, or full for
-    min(d(d+1)/2, D-d); by default the rows decide. The sheet is then flat where
-    they show no curvature, bends in as many directions as they show, and is
-    held back by a larger ridge where it would fold; see ``curvature_``.
+    Number s of directions in which the sheet may bend, or full for the most,
+    min(d(d+1)/2, D-d); by default a test on the rows decides. The sheet is then
+    flat where they show no curvature, bends in as many directions as they show,
+    and is held back by a larger ridge where it would fold; see ``curvature_``.
 loss : str, Loss or callable
-    Loss of a residual row. A name of :func:`scqm.losses.names`, a
-    :class:`scqm.losses.Loss`, or a function that takes residual rows (n, D) and
-    returns values (n,) and gradients (n, D). "auto" fits with "l2", and again
-    where single entries are outlying or the residuals speak for another loss:
-    see ``loss_`` and ``loss_reason_``.
+    Loss that is summed over the residual rows. A name of
+    :func:`scqm.losses.names`, a :class:`scqm.losses.Loss`, or a function that
+    takes residual rows (n, D) and returns values (n,) and gradients (n, D).
+    "auto" fits with "l2", and again where single entries are outlying or the
+    residuals speak for another loss: see ``loss_`` and ``loss_reason_``.
 p : float
-    Power of the loss lp, at least 1, or part of the data below the sheet, of
-    the loss quantile.
+    Power of the loss lp, at least 1; for the loss quantile, the part of the
+    data below the sheet.
 delta : float
     Width of the losses huber, huber_entries, tukey, cauchy, welsch and
-    geman_mcclure, in the unit of the data; by default a robust scale of the
-    residuals times the width of 95 % efficiency. :class:`scqm.losses.Huber` and
-    :class:`scqm.losses.Tukey` say what the widths are.
+    geman_mcclure, in the unit of the data; by default it is a robust scale of
+    the residuals times a constant for 95 % efficiency.
+    :class:`scqm.losses.Huber` and :class:`scqm.losses.Tukey` say what the
+    widths are.
 precision : array-like of shape (D, D)
     Matrix of the loss mahalanobis.
 solver : str or Solver
@@ -136,36 +137,38 @@ solver : str or Solver
 linear : bool
     Keep the sheet flat, Theta = 0.
 ridge : float or "auto"
-    Penalty on curvature, in a unit free of scale: 0.01 to 0.1 for coordinates
-    and neighbours, 0 for exact data and the objective of the paper, auto for
-    one chosen by the error at hidden entries of rows held out. It adds ``ridge
-    (F_lin / n) h2 sum_k |A_k|^2`` to the objective, with F_lin the objective of
-    the principal component start, h2 the mean squared distance of the rows from
-    their mean, and A_k the symmetric matrix of column k of Theta. "auto" is one
-    of 0.001, 0.01, 0.1, 1 and 10, by two folds: see ``ridge_``.
+    Penalty on curvature, relative to the scale of the data: 0.01 to 0.1 if
+    coordinates and neighbours matter, 0 for data without noise or the objective
+    of the paper, auto to choose it by the error at hidden entries of held-out
+    rows. It adds ``ridge (F_lin / n) h2 sum_k |A_k|^2`` to the objective, with
+    F_lin the objective of the principal component start, h2 the mean squared
+    distance of the rows from their mean, and A_k the symmetric matrix of column
+    k of Theta. "auto" is one of 0.001, 0.01, 0.1, 1 and 10, by two folds: see
+    ``ridge_``.
 n_init : int
-    Number of starts, of which the best fit is kept: planes from which other
-    principal scores are predicted best, then random rotations. They race: most
-    end after a few evaluations, two run to the end. One whose curvature is
-    folded does not take the place of one that bends gently.
+    Number of starts, of which the best fit is kept; the first ones are the
+    planes that predict the other principal scores best, the next ones random
+    rotations. They race: most end after a few evaluations, two run to the end.
+    One whose curvature is folded does not take the place of one that bends
+    gently.
 missing : {"error", "ignore"}
-    What to do with entries that are missing: refuse them, or give them no
-    weight. The loss must then be a sum over entries: "squared_l2", "l1", "lp",
-    "huber", which is taken entry by entry, or a plugin or a loss of your own
-    that is separable. The coordinates of a row with missing entries have a
+    What to do with missing entries: refuse them (error) or give them no weight
+    (ignore). The loss must then be a sum over entries: "squared_l2", "l1",
+    "lp", "huber", which is taken entry by entry, or a plugin or a loss of your
+    own that is separable. The coordinates of a row with missing entries have a
     Gaussian prior, as wide as those of all rows, so that few entries place it
     too. :meth:`scqm.SCQM.impute` fills the entries that are missing.
 max_iter : int
-    Most iterations; by default 10000.
+    Largest number of iterations; by default 10000.
 tol : float
-    First-order residual, free of scale, at which a fit counts as converged; by
+    Scale-free first-order residual at which a fit counts as converged; by
     default 1e-6.
 time_limit : float
-    Most time to spend, in seconds, from the start of the fit on.
+    Longest time of the fit, in seconds from its start.
 random_state : int, RandomState, Generator or None
-    Seed of random choices; by default 0, so that fits can be repeated.
+    Seed of random choices; by default 0, so that fits are repeatable.
 n_threads : int
-    Threads to use, by default one for each processor; the result does not
+    Number of threads, by default one for each processor; the result does not
     depend on it. The environment variable OMP_NUM_THREADS, which joblib sets in
     its workers, changes the default.
 verbose : bool
