@@ -91,14 +91,14 @@ speak for another loss: see ` + "``loss_`` and ``loss_reason_``" + `.`,
 	},
 	{
 		Name: "ridge", Field: "Ridge", Words: []Word{{"auto", AutoRidge}}, None: NoRidge, Default: fmt.Sprint(DefaultRidge),
-		Text: "penalty on curvature, relative to the scale of the data: 0.01 to 0.1 if coordinates and neighbours matter, 0 for data without noise or the objective of the paper, auto to choose it by the error at hidden entries of held-out rows",
+		Text: "penalty on curvature, relative to the scale of the data: 0.01 to 0.1 if coordinates and neighbours matter, 0 for data without noise or the published objective, auto to choose it by the error at hidden entries of held-out rows",
 		More: `It adds ` + "``ridge (F_lin / n) h2 sum_k |A_k|^2``" + ` to the objective, with F_lin the objective of the principal component
 start, h2 the mean squared distance of the rows from their mean, and A_k the symmetric matrix of column k of Theta. "auto" is one
 of 0.001, 0.01, 0.1, 1 and 10, by two folds: see ` + "``ridge_``" + `.`,
 	},
 	{
 		Name: "n_init", Field: "Inits", Least: 1, Default: "1",
-		Text: "number of starts, of which the best fit is kept; the first ones are the planes that predict the other principal scores best, the next ones random rotations",
+		Text: "number of starts, of which the best fit is kept: first the planes of principal scores that predict the other scores best, then random rotations",
 		More: `They race: most end after a few evaluations, two run to the end. One whose curvature is folded does not take the place
 of one that bends gently.`,
 	},
@@ -115,7 +115,7 @@ all rows, so that few entries place it too. :meth:` + "`scqm.SCQM.impute`" + ` f
 	},
 	{
 		Name: "tol", Field: "Options.Tolerance", Above: true,
-		Text: "scale-free first-order residual at which a fit counts as converged; by default 1e-6",
+		Text: "first-order residual, a scale-free measure of the gradients, at which a fit counts as converged; by default 1e-6",
 	},
 	{
 		Name: "time_limit", Field: "Options.TimeLimit", Above: true,

@@ -138,19 +138,18 @@ linear : bool
     Keep the sheet flat, Theta = 0.
 ridge : float or "auto"
     Penalty on curvature, relative to the scale of the data: 0.01 to 0.1 if
-    coordinates and neighbours matter, 0 for data without noise or the objective
-    of the paper, auto to choose it by the error at hidden entries of held-out
+    coordinates and neighbours matter, 0 for data without noise or the published
+    objective, auto to choose it by the error at hidden entries of held-out
     rows. It adds ``ridge (F_lin / n) h2 sum_k |A_k|^2`` to the objective, with
     F_lin the objective of the principal component start, h2 the mean squared
     distance of the rows from their mean, and A_k the symmetric matrix of column
     k of Theta. "auto" is one of 0.001, 0.01, 0.1, 1 and 10, by two folds: see
     ``ridge_``.
 n_init : int
-    Number of starts, of which the best fit is kept; the first ones are the
-    planes that predict the other principal scores best, the next ones random
-    rotations. They race: most end after a few evaluations, two run to the end.
-    One whose curvature is folded does not take the place of one that bends
-    gently.
+    Number of starts, of which the best fit is kept: first the planes of
+    principal scores that predict the other scores best, then random rotations.
+    They race: most end after a few evaluations, two run to the end. One whose
+    curvature is folded does not take the place of one that bends gently.
 missing : {"error", "ignore"}
     What to do with missing entries: refuse them (error) or give them no weight
     (ignore). The loss must then be a sum over entries: "squared_l2", "l1",
@@ -161,8 +160,8 @@ missing : {"error", "ignore"}
 max_iter : int
     Largest number of iterations; by default 10000.
 tol : float
-    Scale-free first-order residual at which a fit counts as converged; by
-    default 1e-6.
+    First-order residual, a scale-free measure of the gradients, at which a fit
+    counts as converged; by default 1e-6.
 time_limit : float
     Longest time of the fit, in seconds from its start.
 random_state : int, RandomState, Generator or None
