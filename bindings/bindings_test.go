@@ -17,7 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
@@ -50,6 +52,53 @@ func parabola(t testing.TB) []float64 {
 		x[3*i], x[3*i+1], x[3*i+2] = a, b, a*a+b*b/2+0.05*math.Sin(float64(i*i))
 	}
 	return x
+}
+
+// arrays describes arrays for Start: names, each followed by a slice of numbers and its shape, if
+// that has not one dimension.
+func arrays(t testing.TB, given map[string]any) string {
+	text, err := encode(given)
+	require.NoError(t, err)
+	return text
+}
+
+// placed describes numbers as rows x columns, or as so many of them.
+func placed[T any](x []T, shape ...int) []uint64 {
+	var one T
+	if shape == nil {
+		shape = []int{len(x)}
+	}
+	list := []uint64{at(x), uint64(unsafe.Sizeof(one))}
+	for _, n := range shape {
+		list = append(list, uint64(n))
+	}
+	return list
+}
+
+// rowsAt describes rows of the width of the tests.
+func rowsAt(t testing.TB, x []float64) string {
+	return arrays(t, map[string]any{"x": placed(x, len(x)/columns, columns)})
+}
+
+// made is the report of a job, and its arrays.
+func made(t testing.TB, number int64, report any) map[string][]float64 {
+	text, err := Report(number)
+	require.NoError(t, err)
+	head := struct {
+		Report  any            `json:"report"`
+		Lengths map[string]int `json:"lengths"`
+	}{Report: report}
+	require.NoError(t, json.Unmarshal([]byte(text), &head))
+	found, places := map[string][]float64{}, map[string]any{}
+	for name, n := range head.Lengths {
+		if name != "bytes" {
+			found[name] = pinned[float64](t, n)
+			places[name] = placed(found[name])
+		}
+	}
+	_, err = Fetch(number, arrays(t, places))
+	require.NoError(t, err)
+	return found
 }
 
 var numbers atomic.Int64
@@ -95,73 +144,68 @@ func release(t testing.TB, number int64) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-// fitted fits a model and returns its report and arrays.
-func fitted(t testing.TB, settings string) (fitReport, map[string][]float64) {
+// learned fits a model and returns its report and arrays.
+func learned(t testing.TB, settings string) (fitReport, map[string][]float64) {
 	number := newNumber()
 	defer release(t, number)
-	x := parabola(t)
-	_, err := StartFit(number, settings, at(x), rows, columns, 0, 0)
+	_, err := Start(number, "fit", settings, rowsAt(t, parabola(t)))
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	text, err := FitReport(number)
-	require.NoError(t, err)
 	var r fitReport
-	require.NoError(t, json.Unmarshal([]byte(text), &r))
-	d, s := r.Latent, r.Curvature
-	a := map[string][]float64{
-		"c": pinned[float64](t, columns), "u": pinned[float64](t, columns*d), "v": pinned[float64](t, columns*s),
-		"theta": pinned[float64](t, d*(d+1)/2*s), "tau": pinned[float64](t, r.Rows*d), "history": pinned[float64](t, 4*r.Records),
-	}
-	_, err = FitArrays(number, at(a["c"]), at(a["u"]), at(a["v"]), at(a["theta"]), at(a["tau"]), at(a["history"]))
-	require.NoError(t, err)
+	a := made(t, number, &r)
 	return r, a
 }
 
 const plain = `{"parameters":{"n_components":2},"solver":"auto","loss":{"name":"squared_l2"}}`
 
 func TestFitIsThatOfTheLibrary(t *testing.T) {
-	r, a := fitted(t, plain)
+	r, a := learned(t, plain)
 	want, err := scqm.Learn(t.Context(), scqm.Data{N: rows, D: columns, X: parabola(t)}, scqm.Config{Latent: 2, Loss: losses.SquaredL2()})
 	require.NoError(t, err)
 	assert.Equal(t, want.Model.Meta.Objective, r.Objective)
 	assert.Equal(t, want.Model.U, a["u"])
 	assert.Equal(t, want.Model.Tau, a["tau"])
-	assert.Equal(t, len(want.Run.History), r.Records)
+	assert.Len(t, a["history"], 4*len(want.Run.History))
 }
 
 func TestLossOfPython(t *testing.T) {
-	native, _ := fitted(t, plain)
-	foreign, _ := fitted(t, `{"parameters":{"n_components":2},"solver":"lbfgs","loss":{"name":"mine","python":true}}`)
+	native, _ := learned(t, plain)
+	foreign, _ := learned(t, `{"parameters":{"n_components":2},"solver":"lbfgs","loss":{"name":"mine","python":true}}`)
 	assert.InEpsilon(t, native.Objective, foreign.Objective, 1e-6)
 	assert.Equal(t, "mine", foreign.Loss.Name)
 	assert.True(t, foreign.HasLoss)
 }
 
-// settingsOf are the settings of a fitted model.
-func settingsOf(t *testing.T, r fitReport) string {
-	meta, err := json.Marshal(r.Meta)
+// settingsOf are the settings of a fitted model, and more of an act.
+func settingsOf(t *testing.T, r fitReport, more map[string]any) string {
+	settings := map[string]any{"loss": map[string]any{"name": "squared_l2"}, "threads": 1, "meta": r.Meta}
+	for name, value := range more {
+		settings[name] = value
+	}
+	text, err := encode(settings)
 	require.NoError(t, err)
-	s, err := json.Marshal(map[string]any{
-		"D": r.D, "d": r.Latent, "s": r.Curvature, "loss": map[string]any{"name": "squared_l2"}, "threads": 1,
-		"meta": json.RawMessage(meta), "rows": r.Rows,
-	})
-	require.NoError(t, err)
-	return string(s)
+	return text
 }
 
-func partsOf(t *testing.T, a map[string][]float64) []uint64 {
-	parts := pinned[uint64](t, modelArrays)
-	copy(parts, []uint64{at(a["c"]), at(a["u"]), at(a["v"]), at(a["theta"]), at(a["tau"]), 0})
-	return parts
+// sheetOf describes the arrays of a model, and rows if there are any.
+func sheetOf(t *testing.T, r fitReport, a map[string][]float64, x []float64, width int) string {
+	d, s := r.Latent, r.Curvature
+	given := map[string]any{
+		"c": placed(a["c"]), "u": placed(a["u"], columns, d), "v": placed(a["v"], columns, s),
+		"theta": placed(a["theta"], d*(d+1)/2, s), "tau": placed(a["tau"], rows, d),
+	}
+	if x != nil {
+		given["x"] = placed(x, len(x)/width, width)
+	}
+	return arrays(t, given)
 }
 
 func TestMapsAndFiles(t *testing.T) {
-	r, a := fitted(t, plain)
-	parts := partsOf(t, a)
+	r, a := learned(t, plain)
 	path := filepath.Join(t.TempDir(), "m.npz")
 
 	number := newNumber()
-	_, err := StartSave(number, path, settingsOf(t, r), at(parts))
+	_, err := Start(number, "save", settingsOf(t, r, map[string]any{"path": path}), sheetOf(t, r, a, nil, 0))
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
 	release(t, number)
@@ -172,31 +216,33 @@ func TestMapsAndFiles(t *testing.T) {
 	data := scqm.Data{N: rows, D: columns, X: parabola(t)}
 	tau, err := m.Transform(t.Context(), data, 1)
 	require.NoError(t, err)
-	mapSettings := `{"D":3,"d":2,"s":1,"threads":1,"loss":{"name":"squared_l2"}}`
-	for act, c := range map[string]struct{ in, out []float64 }{
-		"transform":   {parabola(t), pinned[float64](t, rows*2)},
-		"reconstruct": {a["tau"], pinned[float64](t, rows*columns)},
-		"project":     {parabola(t), pinned[float64](t, rows*columns)},
-		"losses":      {parabola(t), pinned[float64](t, rows)},
+	for act, c := range map[string]struct {
+		in         []float64
+		width, out int
+	}{
+		"transform":   {parabola(t), columns, rows * 2},
+		"reconstruct": {a["tau"], 2, rows * columns},
+		"project":     {parabola(t), columns, rows * columns},
+		"losses":      {parabola(t), columns, rows},
 	} {
 		number := newNumber()
-		_, err := StartMap(number, act, mapSettings, at(parts), at(c.in), rows, at(c.out))
+		_, err := Start(number, act, settingsOf(t, r, nil), sheetOf(t, r, a, c.in, c.width))
 		require.NoError(t, err, act)
 		require.NoError(t, await(t, number), act)
+		out := made(t, number, nil)["out"]
 		release(t, number)
+		assert.Len(t, out, c.out, act)
 		if act == "transform" {
-			assert.Equal(t, tau, c.out)
+			assert.Equal(t, tau, out)
 		}
-		assert.NotContains(t, c.out, 0.0, act)
+		assert.NotContains(t, out, 0.0, act)
 	}
 
 	number = newNumber()
-	_, err = StartLoad(number, path)
+	_, err = Start(number, "load", arrays(t, map[string]any{"path": path}), "{}")
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	has, err := LoadedPrecision(number, 0)
-	require.NoError(t, err)
-	assert.Zero(t, has)
+	assert.NotContains(t, made(t, number, nil), "precision")
 	release(t, number)
 }
 
@@ -206,7 +252,7 @@ func TestCancelEndsWhoeverWaitsForPython(t *testing.T) {
 		`{"parameters":{"n_components":2},"solver":"mine","python_solver":true,"loss":{"name":"l2"}}`,
 	} {
 		number, x := newNumber(), parabola(t)
-		_, err := StartFit(number, settings, at(x), rows, columns, 0, 0)
+		_, err := Start(number, "fit", settings, rowsAt(t, x))
 		require.NoError(t, err)
 		for news := Running; news != Asked; {
 			news, err = Wait(number, 50, 0)
@@ -224,7 +270,7 @@ func TestCancelEndsWhoeverWaitsForPython(t *testing.T) {
 func TestSolverOfPython(t *testing.T) {
 	number, x := newNumber(), parabola(t)
 	defer release(t, number)
-	_, err := StartFit(number, `{"parameters":{"n_components":2},"solver":"mine","python_solver":true,"loss":{"name":"squared_l2"}}`, at(x), rows, columns, 0, 0)
+	_, err := Start(number, "fit", `{"parameters":{"n_components":2},"solver":"mine","python_solver":true,"loss":{"name":"squared_l2"}}`, rowsAt(t, x))
 	require.NoError(t, err)
 	state := pinned[float64](t, stateEntries)
 	news, err := Wait(number, 5000, at(state))
@@ -254,22 +300,20 @@ func TestSolverOfPython(t *testing.T) {
 	_, err = ProblemStart(number, at(point))
 	require.NoError(t, err)
 	before := cost(at(point), at(grad))
-	_, err = ProblemGradient(number, at(step), at(point), at(grad))
+	_, err = ProblemMap(number, "gradient", at(step), at(point), at(grad), 0)
 	require.NoError(t, err)
 	for i := range step {
 		step[i] *= -1e-3
 	}
-	_, err = ProblemRetract(number, at(trial), at(point), at(step))
+	_, err = ProblemMap(number, "retraction", at(trial), at(point), at(step), 0)
 	require.NoError(t, err)
 	after := cost(at(trial), 0)
 	assert.Less(t, after, before)
 	_, err = AnswerPoint(number, at(trial), 0)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	report, err := FitReport(number)
-	require.NoError(t, err)
 	var r fitReport
-	require.NoError(t, json.Unmarshal([]byte(report), &r))
+	made(t, number, &r)
 	assert.LessOrEqual(t, r.Objective, after*(1+1e-12))
 }
 
@@ -281,7 +325,7 @@ func TestErrorsHaveAKind(t *testing.T) {
 	fit := func(settings string, x []float64) error {
 		number := newNumber()
 		defer release(t, number)
-		if _, err := StartFit(number, settings, at(x), rows, columns, 0, 0); err != nil {
+		if _, err := Start(number, "fit", settings, rowsAt(t, x)); err != nil {
 			return err
 		}
 		return await(t, number)
@@ -289,17 +333,23 @@ func TestErrorsHaveAKind(t *testing.T) {
 	load := func(path string) error {
 		number := newNumber()
 		defer release(t, number)
-		_, err := StartLoad(number, path)
+		_, err := Start(number, "load", arrays(t, map[string]any{"path": path}), "{}")
 		require.NoError(t, err)
 		return await(t, number)
 	}
 	notModel := filepath.Join(t.TempDir(), "x.npz")
 	require.NoError(t, os.WriteFile(notModel, []byte("no"), 0o600))
 	_, unknown := Wait(-1, 0, 0)
-	_, unaligned := StartFit(newNumber(), plain, at(x)+1, rows, columns, 0, 0)
-	_, overflow := StartFit(newNumber(), plain, at(x), math.MaxInt64, 8, 0, 0)
-	_, noArray := StartFit(newNumber(), plain, 0, rows, columns, 0, 0)
-	_, act := StartMap(newNumber(), "dance", `{}`, 0, 0, 0, 0)
+	start := func(more string, x ...uint64) error {
+		given := map[string]any{"x": x}
+		if more != "" {
+			given[more] = placed(bad)
+		}
+		_, err := Start(newNumber(), "fit", plain, arrays(t, given))
+		return err
+	}
+	_, act := Start(newNumber(), "dance", `{}`, `{}`)
+	_, noArray := Start(newNumber(), "fit", plain, `{}`)
 	for name, c := range map[string]struct {
 		err  error
 		want string
@@ -311,9 +361,15 @@ func TestErrorsHaveAKind(t *testing.T) {
 		"missing":   {load(filepath.Join(t.TempDir(), "none.npz")), "file: "},
 		"damaged":   {load(notModel), "input: "},
 		"job":       {unknown, "job: "},
-		"unaligned": {unaligned, "input: x: address"},
-		"overflow":  {overflow, "input: x: shape"},
-		"no array":  {noArray, "input: x: no address"},
+		"unaligned": {start("", at(x)+1, 8, rows, columns), "input: x: address"},
+		"overflow":  {start("", at(x), 8, math.MaxInt64, 8), "input: x: shape"},
+		"address":   {start("", 0, 8, rows, columns), "input: x: no address"},
+		"type":      {start("", at(x), 4, rows, columns), "input: x: ["},
+		"shape":     {start("", at(x), 8, rows), "input: x: shape [40]"},
+		"short":     {start("", at(x)), "input: x: shape [], not [-1 -1]"},
+		"weights":   {start("weights", at(x), 8, rows, columns), "input: weights: shape [120], not [40]"},
+		"name":      {start("wieghts", at(x), 8, rows, columns), "input: fit: no array that it reads is called wieghts"},
+		"no array":  {noArray, "input: x: no array"},
 		"act":       {act, `input: no act "dance"`},
 	} {
 		require.Error(t, c.err, name)
@@ -330,7 +386,7 @@ func TestPanicsBecomeErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "panic: act")
 
 	number := newNumber()
-	_, err = start(number, "job", func(*job) (any, error) { panic("oops") })
+	_, err = begin(number, "job", false, func(*job) (*outcome, error) { panic("oops") })
 	require.NoError(t, err)
 	assert.ErrorContains(t, await(t, number), "panic: job")
 	release(t, number)
@@ -342,15 +398,13 @@ func TestBriefWork(t *testing.T) {
 	objective := func(settings string) (float64, int64) {
 		number := newNumber()
 		defer release(t, number)
-		_, err := StartFit(number, settings, at(x), rows, columns, 0, 0)
+		_, err := Start(number, "fit", settings, rowsAt(t, x))
 		require.NoError(t, err)
 		news, err := Wait(number, 0, at(state))
 		require.NoError(t, err)
 		require.NoError(t, await(t, number))
-		text, err := FitReport(number)
-		require.NoError(t, err)
 		var r fitReport
-		require.NoError(t, json.Unmarshal([]byte(text), &r))
+		made(t, number, &r)
 		return r.Objective, news
 	}
 	few, news := objective(`{"parameters":{"n_components":2,"max_iter":20,"tol":1e-300},"solver":"rgd","loss":{"name":"l1"}}`)
@@ -380,7 +434,7 @@ func TestBriefWork(t *testing.T) {
 	}
 
 	number := newNumber()
-	_, err = begin(number, "job", true, func(*job) (any, error) { panic("oops") })
+	_, err = begin(number, "job", true, func(*job) (*outcome, error) { panic("oops") })
 	require.NoError(t, err)
 	assert.ErrorContains(t, await(t, number), "panic: job")
 	release(t, number)
@@ -389,10 +443,10 @@ func TestBriefWork(t *testing.T) {
 func TestNumbersAreTakenOnce(t *testing.T) {
 	number := newNumber()
 	wait := make(chan struct{})
-	work := func(*job) (any, error) { <-wait; return nil, nil }
-	_, err := guarded("one", func() (int64, error) { return start(number, "one", work) })
+	do := func(*job) (*outcome, error) { <-wait; return nil, nil }
+	_, err := guarded("one", func() (int64, error) { return begin(number, "one", false, do) })
 	require.NoError(t, err)
-	_, err = guarded("two", func() (int64, error) { return start(number, "two", work) })
+	_, err = guarded("two", func() (int64, error) { return begin(number, "two", false, do) })
 	assert.ErrorContains(t, err, "number is taken")
 	gone, err := Release(number)
 	require.NoError(t, err)
@@ -407,36 +461,32 @@ func TestNumbersAreTakenOnce(t *testing.T) {
 func TestCheck(t *testing.T) {
 	number := newNumber()
 	defer release(t, number)
-	_, err := StartLossCheck(number, `{"loss":{"name":"mine","python":true},"dim":3,"scale":1}`, 0)
+	_, err := Start(number, "loss check", `{"loss":{"name":"mine","python":true},"dim":3,"scale":1}`, `{}`)
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	text, err := CheckReport(number)
-	require.NoError(t, err)
-	var verdicts []struct {
-		Law string
-		OK  bool
-	}
-	require.NoError(t, json.Unmarshal([]byte(text), &verdicts))
+	var verdicts []frameworktest.Verdict
+	made(t, number, &verdicts)
 	assert.Greater(t, len(verdicts), 10)
 	for _, v := range verdicts {
 		assert.True(t, v.OK, v.Law)
 	}
 }
 
-func TestLists(t *testing.T) {
-	for _, list := range []func() (string, error){Losses, Solvers} {
-		text, err := list()
-		require.NoError(t, err)
-		var entries []struct{ Name string }
-		require.NoError(t, json.Unmarshal([]byte(text), &entries))
-		assert.NotEmpty(t, entries)
+func TestLibrary(t *testing.T) {
+	text, err := Library()
+	require.NoError(t, err)
+	var l struct {
+		Version, Platform        string
+		Losses, Solvers, Methods []named
 	}
-	version, err := Version()
-	require.NoError(t, err)
-	assert.Equal(t, scqm.Version, version)
-	platform, err := Platform()
-	require.NoError(t, err)
-	assert.Contains(t, platform, runtime.GOOS)
+	require.NoError(t, json.Unmarshal([]byte(text), &l))
+	assert.Equal(t, scqm.Version, l.Version)
+	assert.Contains(t, l.Platform, runtime.GOOS)
+	assert.Len(t, l.Losses, len(losses.Describe()))
+	assert.Equal(t, "auto", l.Solvers[0].Name)
+	require.Len(t, l.Methods, len(denoise.Describe()))
+	assert.Equal(t, "auto", l.Methods[0].Name)
+	assert.Equal(t, []string{"Loss"}, l.Methods[0].Settings)
 }
 
 // BenchmarkFit compares a tiny fit through a job with the same without.
@@ -444,11 +494,12 @@ func BenchmarkFit(b *testing.B) {
 	x := parabola(b)
 	const settings = `{"parameters":{"n_components":2,"max_iter":1,"n_threads":1},"solver":"rgd","loss":{"name":"squared_l2"}}`
 	b.Run("job", func(b *testing.B) {
+		at := rowsAt(b, x)
 		for range b.N {
 			number := newNumber()
-			_, _ = StartFit(number, settings, at(x), rows, columns, 0, 0)
+			_, _ = Start(number, "fit", settings, at)
 			_, _ = Wait(number, 50, 0)
-			_, _ = FitReport(number)
+			_, _ = Report(number)
 			_, _ = Release(number)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// denoiserSettings are the settings of [StartDenoiser]; what is left out has the
+// denoiserSettings are those of denoiserOf; what is left out has the
 // default of the method.
 type denoiserSettings struct {
 	Method string `json:"method"`
@@ -44,31 +44,34 @@ type denoiser struct {
 	*denoise.Denoiser
 	settings denoiserSettings
 	data     scqm.Data
-	note     string // what was done differently, and why
 	grid     denoise.Grid
 }
 
-// StartDenoiser begins to fit a method to the rows x, with one weight per row at
-// weights (0: all 1) and the precision matrix of the loss at precision (0:
-// none). Equal rows count as one with the sum of their weights. [StartDenoise] uses the result as long as the job is not released, and
-// x and weights must live as long. It returns 1.
-func StartDenoiser(number int64, settings string, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
-	return guarded("denoiser", func() (int64, error) {
-		var s denoiserSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
-		}
-		data, err := readData(x, rows, columns, weights)
+// denoiserOf fits a method to data, of which equal rows count as one with the sum of their weights;
+// the precision of the loss may be an array. denoiseOf and geometryOf use the outcome as long as the
+// job is not released, and its arrays must live as long. The report has the method used, a note
+// where it is not the one asked for, the dimension, where the grid of numbers of neighbours ended,
+// the number of principal axes (0: all columns), the parameters of its loss, and the plugin that
+// computes it.
+func denoiserOf(in *input) work {
+	var s denoiserSettings
+	in.decode(&s)
+	if s.Loss != nil {
+		in.loss(s.Loss)
+	}
+	data := in.data()
+	data.Missing = s.IgnoreMissing
+	return func(j *job) (*outcome, error) {
+		d, err := s.fit(j, data)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		data.Missing = s.IgnoreMissing
-		return start(number, "denoiser", func(j *job) (any, error) { return s.fit(j, data, precision) })
-	})
+		return &outcome{report: d.report(), kept: d}, nil
+	}
 }
 
-func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denoiser, error) {
-	method, err := s.method(j, data.D, precision)
+func (s denoiserSettings) fit(j *job, data scqm.Data) (*denoiser, error) {
+	method, err := s.method(j, data.D)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +84,11 @@ func (s denoiserSettings) fit(j *job, data scqm.Data, precision uint64) (*denois
 		s.Neighbors = d.Neighbors() // which need not be chosen again
 	}
 	s.Latent = d.Latent()
-	return &denoiser{Denoiser: d, settings: s, data: data, note: d.Note(), grid: grid}, nil
+	return &denoiser{Denoiser: d, settings: s, data: data, grid: grid}, nil
 }
 
 // method makes the method for rows of so many columns.
-func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise.Method, error) {
+func (s denoiserSettings) method(j *job, columns int) (denoise.Method, error) {
 	settings := denoise.Settings{
 		Latent: s.Latent, Neighbors: s.Neighbors, Passes: s.Passes, Degree: s.Degree, Flat: s.Flat,
 		Width: s.Width, Local: s.Local,
@@ -101,7 +104,7 @@ func (s denoiserSettings) method(j *job, columns int, precision uint64) (denoise
 		}
 	} else if s.Loss != nil {
 		var err error
-		if settings.Loss, err = s.Loss.build(j, precision); err != nil {
+		if settings.Loss, err = s.Loss.build(j); err != nil {
 			return nil, err
 		}
 		if l, ok := settings.Loss.(rowloss.Dimensioned); ok && l.Dim() != columns {
@@ -120,127 +123,115 @@ func (j *job) part() func(float64) {
 	}
 }
 
-// DenoiserReport describes the result of such a job as a JSON object: the method
-// used, a note where it is not the one asked for, the dimension, where the grid of
-// numbers of neighbours ended, the number of principal axes (0: all columns), the parameters of its loss, and the plugin that
-// computes it.
-func DenoiserReport(number int64) (string, error) {
-	return onResult("denoiser report", number, func(d *denoiser) (string, error) {
-		report := struct {
-			Method     string             `json:"method"`
-			Note       string             `json:"note"`
-			Latent     int                `json:"d"`
-			Axes       int                `json:"axes"`
-			GridEnd    string             `json:"grid_end"`
-			LossParams map[string]float64 `json:"loss_params,omitempty"`
-			Plugin     *rowloss.Program   `json:"plugin,omitempty"`
-		}{Method: d.Method().Name(), Note: d.note, Latent: d.Latent(), Axes: d.Axes(), GridEnd: d.grid.String()}
-		if d.settings.Loss != nil {
-			report.Plugin = d.settings.Loss.program
+func (d *denoiser) report() any {
+	report := struct {
+		Method     string             `json:"method"`
+		Note       string             `json:"note"`
+		Latent     int                `json:"d"`
+		Axes       int                `json:"axes"`
+		GridEnd    string             `json:"grid_end"`
+		LossParams map[string]float64 `json:"loss_params,omitempty"`
+		Plugin     *rowloss.Program   `json:"plugin,omitempty"`
+	}{Method: d.Method().Name(), Note: d.Note(), Latent: d.Latent(), Axes: d.Axes(), GridEnd: d.grid.String()}
+	if d.settings.Loss != nil {
+		report.Plugin = d.settings.Loss.program
+	}
+	if m, ok := d.Method().(classic.SCQM); ok {
+		if p, ok := m.Loss.(rowloss.Parametric); ok {
+			report.LossParams = p.Params()
 		}
-		if m, ok := d.Method().(classic.SCQM); ok {
-			if p, ok := m.Loss.(rowloss.Parametric); ok {
-				report.LossParams = p.Params()
-			}
-		}
-		return encode(report)
-	})
+	}
+	return report
 }
 
-// denoiseSettings are the settings of [StartDenoise].
+// denoiseSettings are those of denoiseOf and geometryOf.
 type denoiseSettings struct {
+	// Denoiser is the number of a job of denoiserOf, which must be done and not be released
+	// before this one.
+	Denoiser int64 `json:"denoiser"`
 	// IgnoreMissing leaves rows with missing entries as they are.
 	IgnoreMissing bool    `json:"ignore_missing"`
 	Average       int     `json:"average"`
 	Share         float64 `json:"share"`
 	Threads       int     `json:"threads"`
+	// Viewpoint is where normals point to, for geometryOf; empty for none.
+	Viewpoint []float64 `json:"viewpoint"`
 }
 
-// denoiseColumns is the number of columns of the report on rows: residual,
-// noise, neighbours, ridge, and 1 or 0 for extrapolated and for unchanged.
-const denoiseColumns = 6
-
-// StartDenoise begins to denoise the rows y with the result of the job denoiser,
-// which must be done and not be released before this one. The destinations are
-// out, rows x columns, and report, rows x 6 (residual, noise, neighbours, ridge,
-// extrapolated, unchanged), which may be 0. It returns 1.
-func StartDenoise(number, denoiser int64, settings string, y uint64, rows, columns int64, out, report uint64) (int64, error) {
-	return guarded("denoise", func() (int64, error) {
-		var s denoiseSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
+// denoising reads what is to be denoised, and by what.
+func (in *input) denoising() (s denoiseSettings, d *denoiser, data scqm.Data) {
+	in.decode(&s)
+	data = in.data()
+	data.Missing = s.IgnoreMissing
+	j, err := find(s.Denoiser)
+	if err == nil {
+		var o *outcome
+		if o, err = j.outcome(); err == nil {
+			d, _ = o.kept.(*denoiser)
 		}
-		fitted, data, to, err := readDenoising(denoiser, y, rows, columns, out)
-		if err != nil {
-			return 0, err
-		}
-		data.Missing = s.IgnoreMissing
-		about, err := optionalView("report", report, data.N*denoiseColumns)
-		if err != nil {
-			return 0, err
-		}
-		return start(number, "denoise", func(j *job) (any, error) { return fitted.denoise(j, data, s, to, about) })
-	})
-}
-
-// readDenoising finds a denoiser, the rows to denoise, and where the result goes.
-func readDenoising(denoiser int64, y uint64, rows, columns int64, out uint64) (fitted *denoiser, data scqm.Data, to []float64, err error) {
-	if fitted, err = findDenoiser(denoiser); err != nil {
-		return nil, data, nil, err
 	}
-	if data, err = readData(y, rows, columns, 0); err != nil {
-		return nil, data, nil, err
+	if err == nil && d == nil {
+		err = fmt.Errorf("job %d has fitted no method: %w", s.Denoiser, errJob)
 	}
-	to, err = view("out", out, len(data.X))
-	return fitted, data, to, err
+	in.note(err)
+	return s, d, data
 }
 
-func findDenoiser(number int64) (*denoiser, error) {
-	j, err := find(number)
-	if err != nil {
-		return nil, err
-	}
-	return resultOf[*denoiser](j)
-}
-
-// shared is what charts that serve several rows have cost.
-type shared struct {
-	Error float64 `json:"share_error"`
-}
-
-func (d *denoiser) denoise(j *job, y scqm.Data, s denoiseSettings, to, about []float64) (*shared, error) {
+// run denoises rows.
+func (s denoiseSettings) run(j *job, d *denoiser, y scqm.Data, surface bool) (*denoise.Denoiser, *denoise.Result, error) {
 	of, err := d.forJob(j)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := of.Denoise(j.ctx, y, denoise.Options{
-		Threads: threads(s.Threads), Average: s.Average, Share: s.Share, Progress: j.part(),
+		Threads: threads(s.Threads), Average: s.Average, Share: s.Share, Progress: j.part(), Surface: surface,
 	})
-	if err != nil {
-		return nil, err
-	}
-	copy(to, r.X)
-	cost := &shared{r.ShareError}
-	if about == nil {
-		return cost, nil
-	}
-	for i, row := range r.Rows {
-		copy(about[i*denoiseColumns:], describeRow(row))
-	}
-	return cost, nil
+	return of, r, err
 }
 
-// describeRow is a row of the report.
-func describeRow(r denoise.Row) []float64 {
-	return []float64{r.Residual, r.Noise, float64(r.Neighbors), r.Ridge, truth(r.Extrapolated), truth(r.Unchanged)}
+// denoiseOf denoises the rows of data: out, and about with six columns: residual, noise, neighbours,
+// ridge, and 1 or 0 for extrapolated and for unchanged. The report is the root mean square distance
+// from results without sharing.
+func denoiseOf(in *input) work {
+	s, d, y := in.denoising()
+	return func(j *job) (*outcome, error) {
+		_, r, err := s.run(j, d, y, false)
+		if err != nil {
+			return nil, err
+		}
+		var about []float64
+		for _, row := range r.Rows {
+			about = append(about, row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, truth(row.Extrapolated), truth(row.Unchanged))
+		}
+		return &outcome{report: r.ShareError, arrays: map[string][]float64{"out": r.X, "about": about}}, nil
+	}
 }
 
-// DenoiseReport describes the result of a job of [StartDenoise] as a JSON object:
-// share_error, the root mean square distance from results without sharing.
-func DenoiseReport(number int64) (string, error) {
-	return onResult("denoise report", number, func(cost *shared) (string, error) {
-		return encode(cost)
-	})
+// geometryOf denoises the rows of data and describes the surface there. Normals agree with the
+// vectors like, if there are any. The arrays are out, normals and principal curvatures, which are
+// missing where d is not D - 1, mean curvature, standard error and outlier score.
+func geometryOf(in *input) work {
+	s, d, y := in.denoising()
+	var side denoise.Orientation
+	if len(s.Viewpoint) > 0 {
+		side.Viewpoint = s.Viewpoint
+	}
+	side.Like, _ = in.optional("like", y.N, y.D)
+	return func(j *job) (*outcome, error) {
+		of, r, err := s.run(j, d, y, true)
+		if err != nil {
+			return nil, err
+		}
+		g, err := of.Geometry(j.ctx, y, r, side, denoise.Options{Threads: threads(s.Threads)})
+		if err != nil {
+			return nil, err
+		}
+		arrays := map[string][]float64{"out": r.X, "curvature": g.Curvature, "error": g.Error, "score": g.Score}
+		if g.Normals != nil {
+			arrays["normals"], arrays["principal"] = g.Normals, g.Principal
+		}
+		return &outcome{arrays: arrays}, nil
+	}
 }
 
 // forJob returns the denoiser for the use of a job: a loss that is computed
@@ -250,26 +241,9 @@ func (d *denoiser) forJob(j *job) (*denoise.Denoiser, error) {
 	if d.settings.Loss == nil || !d.settings.Loss.elsewhere() {
 		return d.Denoiser, nil
 	}
-	again, err := d.settings.fit(j, d.data, 0)
+	again, err := d.settings.fit(j, d.data)
 	if err != nil {
 		return nil, err
 	}
 	return again.Denoiser, nil
-}
-
-// Methods describes the methods of denoising as a JSON list, the recommended one
-// first.
-func Methods() (string, error) {
-	return guarded("methods", func() (string, error) {
-		type method struct {
-			Name     string   `json:"name"`
-			Summary  string   `json:"summary"`
-			Settings []string `json:"settings"`
-		}
-		var list []method
-		for _, d := range denoise.Describe() {
-			list = append(list, method{d.Name, d.Summary, append([]string{}, d.Settings...)})
-		}
-		return encode(list)
-	})
 }

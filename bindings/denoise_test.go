@@ -1,7 +1,7 @@
 package bindings
 
 import (
-	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,17 +16,17 @@ import (
 func denoised(t *testing.T, settings string) (out, report []float64) {
 	x := parabola(t)
 	number := newNumber()
-	_, err := StartDenoiser(number, settings, at(x), rows, columns, 0, 0)
+	_, err := Start(number, "denoiser", settings, rowsAt(t, x))
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	out, report = pinned[float64](t, rows*columns), pinned[float64](t, rows*denoiseColumns)
 	use := newNumber()
-	_, err = StartDenoise(use, number, `{}`, at(x), rows, columns, at(out), at(report))
+	_, err = Start(use, "denoise", fmt.Sprintf(`{"denoiser":%d}`, number), rowsAt(t, x))
 	require.NoError(t, err)
 	require.NoError(t, await(t, use))
+	a := made(t, use, nil)
 	release(t, use)
 	release(t, number)
-	return out, report
+	return a["out"], a["about"]
 }
 
 func TestDenoisingIsThatOfTheLibrary(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDenoisingIsThatOfTheLibrary(t *testing.T) {
 	assert.Equal(t, want.X, out)
 	for i, row := range want.Rows {
 		assert.Equal(t, []float64{row.Residual, row.Noise, float64(row.Neighbors), row.Ridge, truth(row.Extrapolated), truth(row.Unchanged)},
-			report[i*denoiseColumns:(i+1)*denoiseColumns])
+			report[6*i:6*(i+1)])
 	}
 }
 
@@ -51,61 +51,53 @@ func TestDenoisingAsksPythonForItsLoss(t *testing.T) {
 
 // TestDenoisingSaysWhatItTook: the delta of Huber's loss, and the cost of sharing.
 func TestDenoisingSaysWhatItTook(t *testing.T) {
-	x, out := parabola(t), pinned[float64](t, rows*columns)
+	x := parabola(t)
 	number, use := newNumber(), newNumber()
-	_, err := StartDenoiser(number, `{"method":"linear","d":2,"n_neighbors":-1,"loss":{"name":"huber"}}`, at(x), rows, columns, 0, 0)
+	_, err := Start(number, "denoiser", `{"method":"linear","d":2,"n_neighbors":-1,"loss":{"name":"huber"}}`, rowsAt(t, x))
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	text, err := DenoiserReport(number)
+	text, err := Report(number)
 	require.NoError(t, err)
 	assert.Regexp(t, `"method":"linear".*"loss_params":{"delta":[0-9.e-]+}`, text)
-	_, err = StartDenoise(use, number, `{"share":0.5}`, at(x), rows, columns, at(out), 0)
+	_, err = Start(use, "denoise", fmt.Sprintf(`{"denoiser":%d,"share":0.5}`, number), rowsAt(t, x))
 	require.NoError(t, err)
 	require.NoError(t, await(t, use))
-	text, err = DenoiseReport(use)
-	require.NoError(t, err)
-	var cost shared
-	require.NoError(t, json.Unmarshal([]byte(text), &cost))
-	assert.Positive(t, cost.Error)
+	var cost float64
+	made(t, use, &cost)
+	assert.Positive(t, cost)
 	release(t, use)
 	release(t, number)
 }
 
 func TestFewRowsStay(t *testing.T) {
 	x, number := parabola(t), newNumber()
-	_, err := StartDenoiser(number, `{"method":"auto","d":2}`, at(x), 9, columns, 0, 0)
+	_, err := Start(number, "denoiser", `{"method":"auto","d":2}`, rowsAt(t, x[:9*columns]))
 	require.NoError(t, err)
 	require.NoError(t, await(t, number))
-	text, err := DenoiserReport(number)
+	text, err := Report(number)
 	require.NoError(t, err)
-	assert.JSONEq(t, `{"method":"auto","d":2,"axes":0,"grid_end":"","note":"auto: 9 rows are too few for quadratic charts of dimension 2; want at least 12, or the method linear; the rows are as they came"}`, text)
+	assert.JSONEq(t, `{"lengths":{},"report":{"method":"auto","d":2,"axes":0,"grid_end":"","note":"auto: 9 rows are too few for quadratic charts of dimension 2; want at least 12, or the method linear; the rows are as they came"}}`, text)
 	release(t, number)
 }
 
 func TestADenoiserMustBeThere(t *testing.T) {
-	x, out := parabola(t), pinned[float64](t, rows*columns)
-	_, err := StartDenoise(newNumber(), -1, `{}`, at(x), rows, columns, at(out), 0)
+	x := rowsAt(t, parabola(t))
+	_, err := Start(newNumber(), "denoise", `{"denoiser":-1}`, x)
 	require.ErrorContains(t, err, "job: job -1")
-	_, err = StartDenoise(newNumber(), -1, `{"speed":1}`, at(x), rows, columns, at(out), 0)
+	_, err = Start(newNumber(), "denoise", `{"speed":1}`, x)
 	require.ErrorContains(t, err, "input: settings")
+	fit := newNumber()
+	defer release(t, fit)
+	_, err = Start(fit, "fit", plain, x)
+	require.NoError(t, err)
+	require.NoError(t, await(t, fit))
+	_, err = Start(newNumber(), "denoise", fmt.Sprintf(`{"denoiser":%d}`, fit), x)
+	require.ErrorContains(t, err, "has fitted no method")
 	number := newNumber()
-	_, err = StartDenoiser(number, `{"method":"best","d":2}`, at(x), rows, columns, 0, 0)
+	_, err = Start(number, "denoiser", `{"method":"best","d":2}`, x)
 	require.NoError(t, err)
 	require.ErrorContains(t, await(t, number), `input: denoise: no method "best"; there are auto, `)
-	_, err = DenoiserReport(number)
+	_, err = Report(number)
 	require.ErrorContains(t, err, "job: ")
 	release(t, number)
-}
-
-func TestMethods(t *testing.T) {
-	text, err := Methods()
-	require.NoError(t, err)
-	var list []struct {
-		Name     string
-		Settings []string
-	}
-	require.NoError(t, json.Unmarshal([]byte(text), &list))
-	require.Len(t, list, len(denoise.Describe()))
-	assert.Equal(t, "auto", list[0].Name)
-	assert.Equal(t, []string{"Loss"}, list[0].Settings)
 }

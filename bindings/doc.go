@@ -4,21 +4,24 @@
 // # Conventions
 //
 // Results and arguments are numbers and strings. Settings travel as JSON.
-// Arrays travel as the address of their first float64 and their lengths; the
+// Arrays travel as the address of their first number, in JSON with their shape; the
 // caller keeps them alive, C-contiguous and unchanged until the call returns
 // or, where a job was started, until the job is released. Go writes to an
 // address only where a parameter is named as a destination.
 //
 // # Jobs
 //
-// Whatever may take long is a job: a Start function begins it under a number of
+// Whatever may take long is a job: [Start] begins it under a number of
 // the caller's choice, which no other job has, and returns at once; small work,
 // which surely takes no more than milliseconds, is done by then. The caller
 // knows the number even where an interrupt keeps it from seeing the return.
-// [Wait] waits a short while for news, [Cancel] asks it to end, and [Release]
-// forgets it. A job that is done may be kept, where others use its result: see
-// [StartDenoiser]. Between two calls of Wait the interpreter is free to handle
-// signals and to show progress.
+// [Wait] waits a short while for news, [Cancel] asks it to end, [Report] and
+// [Fetch] have what it has made, and [Release] forgets it. A job that is done
+// may be kept, where others use what it has made. Between two calls of Wait the
+// interpreter is free to handle signals and to show progress.
+//
+// What a job does is a function of this package that reads settings and arrays,
+// and returns the work; the table of them is acts.
 //
 // # Questions
 //

@@ -21,7 +21,7 @@ const (
 	lossAuto   = "auto"
 )
 
-// fitSettings are the settings of [StartFit].
+// fitSettings are those of all fits.
 type fitSettings struct {
 	Parameters parameters `json:"parameters"`
 	Loss       lossChoice `json:"loss"`
@@ -55,21 +55,20 @@ func (p *parameters) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// StartFit begins to fit a model to the data x, rows x columns, with one weight
-// per row at weights (0: all 1) and the precision matrix of the loss at
-// precision (0: none). It returns 1.
-func StartFit(number int64, settings string, x uint64, rows, columns int64, weights, precision uint64) (int64, error) {
-	return guarded("fit", func() (int64, error) {
-		s, err := decodeFit(settings)
+// fitOf fits a model to data; the precision of the loss may be an array.
+func fitOf(in *input) work {
+	s, err := decodeFit(in.settings)
+	in.note(err)
+	in.loss(&s.Loss)
+	data := in.data()
+	in.brief = s.brief(data)
+	return func(j *job) (*outcome, error) {
+		fit, err := s.fit(j, data)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		data, err := readData(x, rows, columns, weights)
-		if err != nil {
-			return 0, err
-		}
-		return begin(number, "fit", s.brief(data), func(j *job) (any, error) { return s.fit(j, data, precision) })
-	})
+		return fitted(fit), nil
+	}
 }
 
 const (
@@ -108,20 +107,7 @@ func decodeFit(text string) (fitSettings, error) {
 	return d.settings, nil
 }
 
-func readData(x uint64, rows, columns int64, weights uint64) (scqm.Data, error) {
-	data := scqm.Data{N: int(rows), D: int(columns)}
-	n, err := product("x", rows, columns)
-	if err != nil {
-		return data, err
-	}
-	if data.X, err = view("x", x, n); err != nil {
-		return data, err
-	}
-	data.Weights, err = optionalView("weights", weights, data.N)
-	return data, err
-}
-
-func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, error) {
+func (s fitSettings) fit(j *job, data scqm.Data) (*scqm.Fit, error) {
 	config, err := s.config(j)
 	if err != nil {
 		return nil, err
@@ -131,7 +117,7 @@ func (s fitSettings) fit(j *job, data scqm.Data, precision uint64) (*scqm.Fit, e
 	learn := selection.LearnLoss
 	if s.Loss.Python || s.Loss.Name != lossAuto {
 		learn = scqm.Learn
-		if config.Loss, err = s.Loss.buildFor(j, precision, data, config); err != nil {
+		if config.Loss, err = s.Loss.buildFor(j, data, config); err != nil {
 			return nil, err
 		}
 	}
@@ -167,68 +153,30 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0)*float64(time.Second), math.MaxInt64/2))
 }
 
-// fitReport is what [FitReport] returns.
+// fitReport is the report of the program scqm on a fit.
 type fitReport struct {
 	scqm.Meta
-	Rows    int     `json:"rows"` // of tau, 0 where it is not known
-	Records int     `json:"records"`
-	Seconds float64 `json:"seconds"`
 	// HasLoss is false where the loss of a loaded model is not known here.
 	HasLoss bool `json:"has_loss"`
 }
 
-// FitReport describes the result of a job that fitted or loaded a model, as a
-// JSON object: the entries of the report of the program scqm, the number of
-// rows of tau, of records of the history, and the seconds taken.
-func FitReport(number int64) (string, error) {
-	return onResult("fit report", number, func(fit *scqm.Fit) (string, error) {
-		return encode(reportOf(fit))
-	})
-}
-
 func reportOf(fit *scqm.Fit) fitReport {
 	m := fit.Model
-	r := fitReport{Meta: m.Meta, Rows: len(m.Tau) / m.Latent, HasLoss: m.Loss != nil}
+	r := fitReport{Meta: m.Meta, HasLoss: m.Loss != nil}
 	r.D, r.Latent, r.Curvature = m.D, m.Latent, m.Curvature
-	if fit.Run != nil {
-		r.Records, r.Seconds = len(fit.Run.History), fit.Run.Elapsed.Seconds()
-	}
 	return r
 }
 
-// historyColumns is the number of columns of the history: iteration, cost,
-// passes over the data, seconds.
-const historyColumns = 4
-
-// FitArrays copies the result of such a job to the destinations that are not 0:
-// c (D), u (D x d), v (D x s), theta (q x s), tau (rows x d), history (records x
-// 4: iteration, cost, passes over the data, seconds).
-func FitArrays(number int64, c, u, v, theta, tau, history uint64) (int64, error) {
-	return onResult("fit arrays", number, func(fit *scqm.Fit) (int64, error) {
-		m := fit.Model
-		for _, a := range []struct {
-			what    string
-			address uint64
-			from    []float64
-		}{
-			{"c", c, m.C}, {"U", u, m.U}, {"V", v, m.V}, {"Theta", theta, m.Theta}, {"tau", tau, m.Tau},
-			{"history", history, flatHistory(fit.Run)},
-		} {
-			if err := deliver(a.what, a.address, a.from); err != nil {
-				return 0, err
-			}
+// fitted is the outcome of what has fitted or loaded a model: its arrays, as [modelSettings] has
+// them, and the history, which has four columns: iteration, cost, passes over the data, seconds.
+func fitted(fit *scqm.Fit) *outcome {
+	m, history := fit.Model, []float64{}
+	if fit.Run != nil {
+		for _, r := range fit.Run.History {
+			history = append(history, float64(r.Iteration), r.Cost, r.Passes, r.Elapsed.Seconds())
 		}
-		return 1, nil
-	})
-}
-
-func flatHistory(run *framework.Result) []float64 {
-	if run == nil {
-		return nil
 	}
-	flat := make([]float64, 0, historyColumns*len(run.History))
-	for _, r := range run.History {
-		flat = append(flat, float64(r.Iteration), r.Cost, r.Passes, r.Elapsed.Seconds())
-	}
-	return flat
+	return &outcome{report: reportOf(fit), arrays: map[string][]float64{
+		"c": m.C, "u": m.U, "v": m.V, "theta": m.Theta, "tau": m.Tau, "history": history,
+	}}
 }

@@ -1,7 +1,6 @@
 package bindings
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,15 +41,15 @@ func FuzzLoadStartsNothing(f *testing.F) {
 func loadAndTransform(t *testing.T, path, plugin string) {
 	number := newNumber()
 	defer release(t, number)
-	_, err := StartLoad(number, path)
+	settings, err := encode(map[string]string{"path": path})
+	require.NoError(t, err)
+	_, err = Start(number, "load", settings, "{}")
 	require.NoError(t, err)
 	if await(t, number) != nil {
 		return
 	}
-	text, err := FitReport(number)
-	require.NoError(t, err)
 	var r fitReport
-	require.NoError(t, json.Unmarshal([]byte(text), &r))
+	made(t, number, &r)
 	p := r.Loss.Plugin
 	if p == nil {
 		return
@@ -58,10 +57,10 @@ func loadAndTransform(t *testing.T, path, plugin string) {
 	require.True(t, plugins.IsName(p.Name), p.Name)
 	choice, err := encode(lossChoice{Name: p.Name, Plugin: plugin, SHA256: p.SHA256, Learned: true})
 	require.NoError(t, err)
-	values, residuals := pinned[float64](t, 1), pinned[float64](t, 2)
+	residuals := pinned[float64](t, columns)
 	with := newNumber()
 	defer release(t, with)
-	_, err = StartLoss(with, choice, 0, at(residuals), 1, 2, at(values), 0)
+	_, err = Start(with, "loss", choice, rowsAt(t, residuals))
 	require.NoError(t, err)
 	require.ErrorContains(t, await(t, with), "learned with another file of its plugin")
 }

@@ -60,6 +60,17 @@ func threads(setting int) int {
 	return setting
 }
 
+// work is what a job does.
+type work func(*job) (*outcome, error)
+
+// outcome is what a job has made: a report, arrays and bytes, and what other jobs use.
+type outcome struct {
+	report any
+	arrays map[string][]float64
+	bytes  []byte
+	kept   any
+}
+
 // job is work that goes on between calls.
 type job struct {
 	ctx       context.Context
@@ -73,11 +84,9 @@ type job struct {
 	atEnd []func() error
 	log   logged
 
-	result any           // set before done is closed
+	result *outcome      // set before done is closed
 	err    error         // likewise
 	took   time.Duration // likewise
-	// learned is what [StartOnline] has learned, for [OnlineState]; likewise.
-	learned []uint64
 
 	progress atomic.Pointer[framework.Record]
 
@@ -92,15 +101,10 @@ var jobs = struct {
 	byNumber map[int64]*job
 }{byNumber: map[int64]*job{}}
 
-// start begins a job under a number that Python has chosen.
-func start(number int64, act string, work func(*job) (any, error)) (int64, error) {
-	return begin(number, act, false, work)
-}
-
-// begin is start, where brief work is done before it returns: waking two threads
-// takes longer than a small fit. Brief is what surely ends within some
+// begin starts a job under a number that Python has chosen. Brief work is done before it
+// returns: waking two threads takes longer than a small fit. Brief is what surely ends within some
 // milliseconds, since no signal is handled in between, and does not ask Python.
-func begin(number int64, act string, brief bool, work func(*job) (any, error)) (int64, error) {
+func begin(number int64, act string, brief bool, do work) (int64, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &job{
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
@@ -112,20 +116,20 @@ func begin(number int64, act string, brief bool, work func(*job) (any, error)) (
 		return 0, err
 	}
 	if brief {
-		j.run(act, work)
+		j.run(act, do)
 	} else {
-		go j.run(act, work)
+		go j.run(act, do)
 	}
 	return 1, nil
 }
 
 // run does the work of the job.
-func (j *job) run(act string, work func(*job) (any, error)) {
+func (j *job) run(act string, do work) {
 	defer close(j.done)
 	defer j.cleanUp()
 	begin := time.Now()
 	defer func() { j.took = time.Since(begin) }()
-	j.result, j.err = guarded(act, func() (any, error) { return work(j) })
+	j.result, j.err = guarded(act, func() (*outcome, error) { return do(j) })
 }
 
 // cleanUp ends what the work has started; an error is the job's where it has no
@@ -172,29 +176,28 @@ func withJob[T any](act string, number int64, body func(*job) (T, error)) (T, er
 	})
 }
 
-// resultOf is the result of a job that has ended well.
-func resultOf[T any](j *job) (T, error) {
-	var none T
+// outcome is what a job has made that has ended well.
+func (j *job) outcome() (*outcome, error) {
 	select {
 	case <-j.done:
 	default:
-		return none, fmt.Errorf("job is not done: %w", errJob)
+		return nil, fmt.Errorf("job is not done: %w", errJob)
 	}
-	if result, ok := j.result.(T); ok && j.err == nil {
-		return result, nil
+	if j.err != nil || j.result == nil {
+		return nil, fmt.Errorf("job has made nothing: %w", errJob)
 	}
-	return none, fmt.Errorf("job has no result of this kind: %w", errJob)
+	return j.result, nil
 }
 
-// onResult runs the body of a function on the result of a job that has ended well.
-func onResult[R, T any](act string, number int64, body func(R) (T, error)) (T, error) {
+// onOutcome runs the body of a function on what a job has made that has ended well.
+func onOutcome[T any](act string, number int64, body func(*outcome) (T, error)) (T, error) {
 	return withJob(act, number, func(j *job) (T, error) {
-		result, err := resultOf[R](j)
+		o, err := j.outcome()
 		if err != nil {
 			var none T
 			return none, err
 		}
-		return body(result)
+		return body(o)
 	})
 }
 

@@ -4,62 +4,37 @@ import (
 	"runtime"
 
 	"github.com/scqm/scqm/losses"
+	"github.com/scqm/scqm/models/denoise"
 	"github.com/scqm/scqm/models/scqm"
 	"github.com/scqm/scqm/solvers"
 )
 
-// Version is the version of the library.
-func Version() (string, error) {
-	return guarded("version", func() (string, error) { return scqm.Version, nil })
+// named is one of several things that are chosen by name.
+type named struct {
+	Name     string   `json:"name"`
+	Summary  string   `json:"summary"`
+	Settings []string `json:"settings,omitempty"` // of methods of denoising
 }
 
-// Platform says with which Go and for which system the library was built.
-func Platform() (string, error) {
-	return guarded("platform", func() (string, error) {
-		return runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH, nil
-	})
-}
-
-// Losses describes the registered losses as a JSON list.
-func Losses() (string, error) {
-	return guarded("losses", func() (string, error) {
-		type parameter struct {
-			Name     string `json:"name"`
-			Meaning  string `json:"meaning"`
-			Optional bool   `json:"optional"`
-		}
-		type loss struct {
-			Name       string      `json:"name"`
-			Summary    string      `json:"summary"`
-			Formula    string      `json:"formula"`
-			Noise      string      `json:"noise"`
-			Parameters []parameter `json:"parameters"`
-		}
-		var list []loss
+// Library describes the library as a JSON object: version; platform, the Go and the system that it
+// was built with; and losses, solvers and methods (of denoising), the recommended ones first.
+func Library() (string, error) {
+	return guarded("library", func() (string, error) {
+		lists := map[string][]named{"solvers": {{Name: solverAuto, Summary: "the solver that suits the problem"}}}
 		for _, d := range losses.Describe() {
-			l := loss{d.Name, d.Summary, d.Formula, d.Noise, []parameter{}}
-			for _, p := range d.Parameters {
-				l.Parameters = append(l.Parameters, parameter{p.Name, p.Meaning, p.Optional})
-			}
-			list = append(list, l)
+			lists["losses"] = append(lists["losses"], named{Name: d.Name, Summary: d.Summary})
 		}
-		return encode(list)
-	})
-}
-
-// Solvers describes the registered solvers as a JSON list, auto first.
-func Solvers() (string, error) {
-	return guarded("solvers", func() (string, error) {
-		type solver struct {
-			Name    string `json:"name"`
-			Summary string `json:"summary"`
-		}
-		list := []solver{{solverAuto, "the solver that suits the problem"}}
 		for _, d := range solvers.Describe() {
 			if d.Name != solverAuto {
-				list = append(list, solver{d.Name, d.Summary})
+				lists["solvers"] = append(lists["solvers"], named{Name: d.Name, Summary: d.Summary})
 			}
 		}
-		return encode(list)
+		for _, d := range denoise.Describe() {
+			lists["methods"] = append(lists["methods"], named{d.Name, d.Summary, d.Settings})
+		}
+		return encode(map[string]any{
+			"version": scqm.Version, "platform": runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
+			"losses": lists["losses"], "solvers": lists["solvers"], "methods": lists["methods"],
+		})
 	})
 }

@@ -1,10 +1,9 @@
 package bindings
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -28,9 +27,6 @@ type lossChoice struct {
 	P     *float64           `json:"p"`
 	Delta *float64           `json:"delta"`
 	Extra map[string]float64 `json:"extra"`
-	// PrecisionSize is the number of rows and columns of the matrix at the
-	// address given beside the settings; 0 where there is none.
-	PrecisionSize int64 `json:"precision_size"`
 
 	// Plugin is the name or path of a plugin that computes the loss, Params are
 	// its parameters, SHA256 its checksum where it is pinned, and Timeout the
@@ -50,11 +46,23 @@ type lossChoice struct {
 	Hessian   bool `json:"hessian"`
 	Separable bool `json:"separable"`
 
-	program *rowloss.Program // of a plugin, once it was started
+	program   *rowloss.Program // of a plugin, once it was started
+	precision *mat.Dense       // see [input.loss]
+}
+
+// loss adds to a choice what is no setting of it: the matrix of mahalanobis, the array precision.
+func (in *input) loss(c *lossChoice) {
+	if x, shape := in.optional("precision", -1, -1); x != nil {
+		if shape[0] != shape[1] {
+			in.note(fmt.Errorf("precision: shape %v: %w", shape, framework.ErrInvalid))
+			return
+		}
+		c.precision = mat.NewDense(shape[0], shape[1], slices.Clone(x))
+	}
 }
 
 // buildFor makes the loss for a fit to rows, of which a default may depend on them.
-func (c lossChoice) buildFor(j *job, precision uint64, data scqm.Data, config scqm.Config) (framework.Loss, error) {
+func (c lossChoice) buildFor(j *job, data scqm.Data, config scqm.Config) (framework.Loss, error) {
 	if c.asksData() {
 		delta, err := scqm.DefaultDelta(j.ctx, data, config, c.Name)
 		if err != nil {
@@ -62,7 +70,7 @@ func (c lossChoice) buildFor(j *job, precision uint64, data scqm.Data, config sc
 		}
 		c.Delta = &delta
 	}
-	return c.build(j, precision)
+	return c.build(j)
 }
 
 // asksData reports that delta is left to the rows.
@@ -71,7 +79,7 @@ func (c lossChoice) asksData() bool {
 }
 
 // build makes the loss for a job, of which every parameter must be given.
-func (c lossChoice) build(j *job, precision uint64) (framework.Loss, error) {
+func (c lossChoice) build(j *job) (framework.Loss, error) {
 	if c.Python {
 		return c.foreign(j), nil
 	}
@@ -79,12 +87,8 @@ func (c lossChoice) build(j *job, precision uint64) (framework.Loss, error) {
 		return c.open(j)
 	}
 	params := losses.Params{P: c.P, Delta: c.Delta, Extra: c.Extra}
-	if c.PrecisionSize > 0 {
-		m, err := readMatrix(precision, c.PrecisionSize)
-		if err != nil {
-			return nil, err
-		}
-		params.Precision = dense.Owned{Dense: m}
+	if c.precision != nil {
+		params.Precision = dense.Owned{Dense: c.precision}
 	}
 	return losses.ByName(c.Name, params)
 }
@@ -127,18 +131,6 @@ func (c *lossChoice) learn(l framework.Loss) {
 	if c.SHA256 != plugins.AnySHA256 {
 		c.SHA256, c.Learned = c.program.SHA256, true
 	}
-}
-
-func readMatrix(address uint64, size int64) (*mat.Dense, error) {
-	n, err := product("precision", size, size)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := view("precision", address, n)
-	if err != nil {
-		return nil, err
-	}
-	return mat.NewDense(int(size), int(size), append([]float64(nil), entries...)), nil
 }
 
 // foreign makes a loss that offers no more than Python does.
@@ -226,20 +218,4 @@ type pythonHessian struct{ job *job }
 // HessianProduct asks Python.
 func (l pythonHessian) HessianProduct(dst, r, v []float64, dim int) error {
 	return l.job.coalesce(&ask{question: QuestionHessian, rows: len(r) / dim, columns: dim, r: r, v: v, grad: dst})
-}
-
-// decode reads settings; a name that does not exist is a fault.
-func decode(text string, into any) error {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("settings: %w: %w", err, framework.ErrInvalid)
-	}
-	return nil
-}
-
-// encode writes a report.
-func encode(v any) (string, error) {
-	b, err := json.Marshal(v)
-	return string(b), err
 }

@@ -308,7 +308,7 @@ func (m *ownManifold) offered() framework.Manifold {
 
 // CheckManifold tries the laws of manifolds on one that is written in Python, at random points
 // and at the point at the address x. The manifold is a JSON object as in the settings of
-// [Minimize]; the report is that of [CheckReport], empty where a function has raised an exception.
+// [Minimize]; the report is that of [CheckProblem], empty where a function has raised an exception.
 func CheckManifold(manifold string, seed int64, x uint64) (string, error) {
 	return guarded("check manifold", func() (string, error) {
 		var c manifoldChoice
@@ -338,6 +338,6 @@ func CheckManifold(manifold string, seed int64, x uint64) (string, error) {
 		if m.raised != nil {
 			return "", nil
 		}
-		return encodeVerdicts(report)
+		return encode(report.Verdicts)
 	})
 }

@@ -39,13 +39,20 @@ func addressList(what string, address uint64, n int) ([]uint64, error) {
 	return viewOf[uint64](what, address, n)
 }
 
-// partList views n addresses of parts and their lengths in bytes.
-func partList(parts, lengths uint64, n int) (from, sizes []uint64, err error) {
-	if from, err = addressList("parts", parts, n); err != nil {
-		return nil, nil, err
+// singleSize is the number of bytes of a float32.
+const singleSize = 4
+
+// elements are the numbers of an array.
+func elements[T byte | float32 | float64 | uint64](what string, a array) ([]T, error) {
+	var one T
+	if size := int(unsafe.Sizeof(one)); len(a) < arrayHead || a[1] != size {
+		return nil, fmt.Errorf("%s: %v are no numbers of %d bytes: %w", what, a, size, framework.ErrInvalid)
 	}
-	sizes, err = addressList("lengths", lengths, n)
-	return from, sizes, err
+	n, err := product(what, a.shape()...)
+	if err != nil {
+		return nil, err
+	}
+	return viewOf[T](what, uint64(a[0]), n)
 }
 
 func checkAddress(what string, address uint64, n, size int) error {
@@ -65,13 +72,13 @@ func checkAddress(what string, address uint64, n, size int) error {
 func pointer(address uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
 // product multiplies lengths that come from outside.
-func product(what string, lengths ...int64) (int, error) {
+func product(what string, lengths ...int) (int, error) {
 	n := 1
 	for _, l := range lengths {
-		if l < 0 || l > 0 && int64(n) > math.MaxInt/wordSize/l {
+		if l < 0 || l > 0 && n > math.MaxInt/wordSize/l {
 			return 0, fmt.Errorf("%s: shape %v: %w", what, lengths, framework.ErrInvalid)
 		}
-		n *= int(l)
+		n *= l
 	}
 	return n, nil
 }

@@ -260,9 +260,10 @@ func (s minimizeSettings) serve(p *pythonProblem, run func(minimizeSettings) (st
 	if p.advance == nil {
 		return "", fmt.Errorf("solver: no address: %w", framework.ErrInvalid)
 	}
-	if _, err := begin(s.Job, "minimize", true, func(j *job) (any, error) {
+	if _, err := begin(s.Job, "minimize", true, func(j *job) (*outcome, error) {
 		s.own = pythonSolver{job: j, name: s.Solver, advance: func() error { return p.note(p.advance.Call()) }}
-		return run(s)
+		report, err := run(s)
+		return &outcome{report: report}, err
 	}); err != nil {
 		return "", err
 	}
@@ -270,7 +271,7 @@ func (s minimizeSettings) serve(p *pythonProblem, run func(minimizeSettings) (st
 	if err != nil || j.err != nil {
 		return "", errors.Join(err, j.err)
 	}
-	return j.result.(string), nil
+	return j.result.report.(string), nil
 }
 
 // minimize returns the report of [Minimize].
@@ -399,7 +400,7 @@ func (r solution) report(last float64, costs, gradients, products int64) (string
 
 // CheckProblem tries the laws of problems on functions in Python at the point in
 // the array of the iterate: derivatives by the order of Taylor remainders. The
-// arguments are those of [Minimize]; the report is that of [CheckReport].
+// arguments are those of [Minimize]; the report is a list of objects with law, ok and detail.
 func CheckProblem(settings string, addresses uint64) (string, error) {
 	return guarded("check gradient", func() (string, error) {
 		s, p, err := calledProblem(settings, addresses)
@@ -417,6 +418,6 @@ func CheckProblem(settings string, addresses uint64) (string, error) {
 		if p.failure != nil {
 			return "", nil
 		}
-		return encodeVerdicts(report)
+		return encode(report.Verdicts)
 	})
 }

@@ -101,48 +101,30 @@ func Cost(number int64) (float64, error) {
 	return withMinimum("cost", number, func(_ *job, m *minimum) (float64, error) { return m.cost, m.err })
 }
 
-// ProblemProject writes the orthogonal projection of v on the tangent space at x
-// to the destination dst.
-func ProblemProject(number int64, dst, x, v uint64) (int64, error) {
-	return eachBlock("project", number, dst, x, v, func(b framework.Block, dst, x, v []float64) error {
-		b.Project(dst, x, v)
-		return nil
-	})
-}
-
-// ProblemGradient writes the Riemannian gradient that belongs to the Euclidean
-// gradient v at x to the destination dst.
-func ProblemGradient(number int64, dst, x, v uint64) (int64, error) {
-	return eachBlock("gradient", number, dst, x, v, func(b framework.Block, dst, x, v []float64) error {
-		b.Gradient(dst, x, v)
-		return nil
-	})
-}
-
-// ProblemRetract writes the point reached from x along the tangent vector v to
-// the destination dst.
-func ProblemRetract(number int64, dst, x, v uint64) (int64, error) {
-	return eachBlock("retract", number, dst, x, v, func(b framework.Block, dst, x, v []float64) error {
-		return b.Retract(dst, x, v)
-	})
-}
-
-// ProblemTransport replaces the tangent vector v at x by the one at y that corresponds to it.
-func ProblemTransport(number int64, v, x, y uint64) (int64, error) {
-	return eachBlock("transport", number, v, x, y, func(b framework.Block, v, x, y []float64) error {
-		b.Transport(v, x, y, v)
-		return nil
+// ProblemMap writes the result of an operation of [ManifoldMap] on the product of the manifolds of
+// all blocks to the destination dst: of projection, retraction, gradient or transport.
+func ProblemMap(number int64, operation string, dst, a, b, c uint64) (int64, error) {
+	return withMinimum(operation, number, func(_ *job, m *minimum) (int64, error) {
+		to, err := m.packed("dst", dst)
+		if err != nil {
+			return 0, err
+		}
+		parts := split(m.evaluator.Blocks(), to)
+		return 1, m.eachBlock(func(k int, block framework.Block, in [4][]float64) error {
+			return maps[operation](block, parts[k], in)
+		}, a, b, c)
 	})
 }
 
 // ProblemInner is the inner product of the tangent vectors u and v at x.
 func ProblemInner(number int64, x, u, v uint64) (float64, error) {
-	var sum float64
-	_, err := eachBlock("inner", number, u, x, v, func(b framework.Block, u, x, v []float64) error {
-		sum += b.Inner(x, u, v)
-		return nil
+	return withMinimum("inner", number, func(_ *job, m *minimum) (sum float64, err error) {
+		err = m.eachBlock(func(_ int, b framework.Block, in [4][]float64) error {
+			sum += b.Inner(in[0], in[1], in[2])
+			return nil
+		}, x, u, v)
+		return sum, err
 	})
-	return sum, err
 }
 
 // AnswerPoint ends an iteration of the solver at the point x; 0 stands for the best
@@ -164,24 +146,28 @@ func AnswerPoint(number int64, x uint64, more int64) (int64, error) {
 	})
 }
 
-// eachBlock does something to the blocks of three packed arrays.
-func eachBlock(act string, number int64, dst, x, v uint64, do func(b framework.Block, dst, x, v []float64) error) (int64, error) {
-	return withMinimum(act, number, func(_ *job, m *minimum) (int64, error) {
-		var parts [3]framework.Point
-		for i, address := range []uint64{dst, x, v} {
-			flat, err := m.packed(act, address)
-			if err != nil {
-				return 0, err
-			}
-			parts[i] = split(m.evaluator.Blocks(), flat)
+// eachBlock does something to the blocks of packed arrays, of which an address of 0 is none.
+func (m *minimum) eachBlock(do func(k int, b framework.Block, in [4][]float64) error, addresses ...uint64) error {
+	blocks := m.evaluator.Blocks()
+	in := make([][4][]float64, len(blocks))
+	for i, address := range addresses {
+		if address == 0 {
+			continue
 		}
-		for k, b := range m.evaluator.Blocks() {
-			if err := do(b, parts[0][k], parts[1][k], parts[2][k]); err != nil {
-				return 0, fmt.Errorf("block %s: %w: %w", b.Name, err, framework.ErrInvalid)
-			}
+		flat, err := m.packed("operand", address)
+		if err != nil {
+			return err
 		}
-		return 1, nil
-	})
+		for k, part := range split(blocks, flat) {
+			in[k][i] = part
+		}
+	}
+	for k, b := range blocks {
+		if err := do(k, b, in[k]); err != nil {
+			return fmt.Errorf("block %s: %w: %w", b.Name, err, framework.ErrInvalid)
+		}
+	}
+	return nil
 }
 
 // packed is the memory at an address as a packed array.

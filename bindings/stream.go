@@ -10,9 +10,10 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// streamSettings are the settings of [StartStream].
+// streamSettings are those of streamOf.
 type streamSettings struct {
 	fitSettings
+	tableSettings
 	// Checkpoint is the path of a file in which the fit is stored after every
 	// iteration, and from which it goes on where there is one; "" is none.
 	Checkpoint string `json:"checkpoint"`
@@ -20,34 +21,32 @@ type streamSettings struct {
 	Delta bool `json:"only_delta"`
 }
 
-// StartStream begins to fit a model to rows x columns numbers that Python can sum
-// over, with the precision matrix of the loss at precision (0: none). For every
-// read of the rows the job asks QuestionSum: [FetchRequest] gives the request,
-// [StartSum] answers it for some of the rows, here or elsewhere, [AnswerPart] takes
-// such an answer, and [AnswerSum] says that it was the last one. It returns 1.
-func StartStream(number int64, settings string, rows, columns int64, precision uint64) (int64, error) {
-	return guarded("fit", func() (int64, error) {
-		var s streamSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
-		}
-		if _, err := product("shape", rows, columns); err != nil {
-			return 0, err
-		}
-		e := &pythonEngine{rows: int(rows), columns: int(columns)}
-		return start(number, "fit", func(j *job) (any, error) {
-			e.job = j
-			if s.Delta {
-				return s.delta(j, e)
-			}
-			return s.learn(j, e, precision)
-		})
-	})
+// tableSettings say how large the table is that Python can sum over.
+type tableSettings struct {
+	Rows    int `json:"rows"`
+	Columns int `json:"columns"`
 }
 
-// StreamDelta returns what a job with only_delta has found.
-func StreamDelta(number int64) (float64, error) {
-	return withJob("delta", number, resultOf[float64])
+// streamOf fits a model to rows that Python can sum over; the precision of the loss may be an
+// array. For every read of the rows the job asks QuestionSum: [FetchRequest] gives the request,
+// sumOf answers it for some of the rows, here or elsewhere, [AnswerPart] takes such an answer, and
+// [AnswerSum] says that it was the last one.
+func streamOf(in *input) work {
+	var s streamSettings
+	in.decode(&s)
+	in.loss(&s.Loss)
+	return func(j *job) (*outcome, error) {
+		e := &pythonEngine{j, s.tableSettings}
+		if s.Delta {
+			delta, err := s.delta(j, e)
+			return &outcome{report: delta}, err
+		}
+		fit, err := s.learn(j, e)
+		if err != nil {
+			return nil, err
+		}
+		return fitted(fit), nil
+	}
 }
 
 func (s streamSettings) delta(j *job, e *pythonEngine) (float64, error) {
@@ -58,12 +57,12 @@ func (s streamSettings) delta(j *job, e *pythonEngine) (float64, error) {
 	return scqm.DefaultDeltaFrom(j.ctx, e, c, s.Loss.Name)
 }
 
-func (s streamSettings) learn(j *job, e *pythonEngine, precision uint64) (*scqm.Fit, error) {
+func (s streamSettings) learn(j *job, e *pythonEngine) (*scqm.Fit, error) {
 	c, err := s.config(j)
 	if err != nil {
 		return nil, err
 	}
-	if c.Loss, err = s.Loss.build(j, precision); err != nil {
+	if c.Loss, err = s.Loss.build(j); err != nil {
 		return nil, err
 	}
 	if s.Checkpoint != "" {
@@ -90,12 +89,12 @@ func (s streamSettings) learn(j *job, e *pythonEngine, precision uint64) (*scqm.
 
 // pythonEngine is an [scqm.Engine] whose sums Python finds.
 type pythonEngine struct {
-	job           *job
-	rows, columns int
+	job *job
+	tableSettings
 }
 
 // Shape implements [scqm.Engine].
-func (e *pythonEngine) Shape() (n, D int) { return e.rows, e.columns }
+func (e *pythonEngine) Shape() (n, D int) { return e.Rows, e.Columns }
 
 // Sum asks Python.
 func (e *pythonEngine) Sum(ctx context.Context, r *scqm.Request) (*scqm.Partial, error) {
@@ -195,7 +194,7 @@ func FetchRequest(number int64, to uint64) (int64, error) {
 	})
 }
 
-// AnswerPart takes what some blocks say, length bytes of [ResultBytes], in any
+// AnswerPart takes what some blocks say, length bytes that sumOf or mergeOf has made, in any
 // order. It returns the number of ranges of blocks there are so far, 0 where time is over: then no more are
 // wanted.
 func AnswerPart(number int64, part uint64, length int64) (int64, error) {
@@ -204,7 +203,7 @@ func AnswerPart(number int64, part uint64, length int64) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		p, err := readPartial(part, length)
+		p, err := partialAt(part, length)
 		if err == nil {
 			err = a.sum.take(p)
 		}

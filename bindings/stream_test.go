@@ -1,11 +1,11 @@
 package bindings
 
 import (
-	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"math"
 	"runtime"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,12 +14,17 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
+// tableOf adds the number of rows to settings.
+func tableOf(settings string, n int) string {
+	return fmt.Sprintf(`{"rows":%d,"columns":%d,%s`, n, columns, settings[1:])
+}
+
 // streamed answers the reads of a fit from parts of rows, the last ones first, and
 // returns the report of the fit. spoil changes what answers a read.
 func streamed(t *testing.T, x []float64, n int, settings string, spoil func(parts [][]byte) [][]byte) (int64, error) {
 	number := newNumber()
 	t.Cleanup(func() { release(t, number) })
-	_, err := StartStream(number, settings, int64(n), columns, 0)
+	_, err := Start(number, "stream", tableOf(settings, n), "{}")
 	require.NoError(t, err)
 	state := pinned[float64](t, stateEntries)
 	for {
@@ -51,44 +56,49 @@ func streamed(t *testing.T, x []float64, n int, settings string, spoil func(part
 
 // sum answers a request for some of the rows.
 func sum(t *testing.T, request []byte, x []float64, first, count int) []byte {
-	number := newNumber()
-	defer release(t, number)
-	settings, err := encode(map[string]any{"loss": map[string]any{"name": "squared_l2"}, "threads": 1})
+	parts, err := sums(t, request, chunkOf(x, first, first+count))
 	require.NoError(t, err)
-	chunks := chunksOf(t, [5]uint64{at(x[first*columns:]), uint64(count), 0, 0, uint64(first)})
-	_, err = StartSum(number, settings, at(request), int64(len(request)), at(chunks), 1, columns, 0)
-	require.NoError(t, err)
-	require.NoError(t, await(t, number))
-	parts := answers(t, number)
 	require.Len(t, parts, 1)
 	return parts[0]
 }
 
-// answers returns the answers of a job of StartSum.
-func answers(t *testing.T, number int64) (parts [][]byte) {
-	for b := resultBytes(t, number); len(b) > 0; {
-		n := binary.LittleEndian.Uint64(b)
-		part := pinned[byte](t, int(n))
-		copy(part, b[8:])
-		parts, b = append(parts, part), b[8+n:]
-	}
-	return parts
+// chunkOf describes rows of a table for sums.
+func chunkOf[T any](x []T, first, end int) map[string]any {
+	return map[string]any{"x": placed(x[first*columns:end*columns], end-first, columns), "first": first}
 }
 
-// chunksOf describes arrays for StartSum.
-func chunksOf(t *testing.T, chunks ...[5]uint64) []uint64 {
-	list := pinned[uint64](t, 5*len(chunks))
-	for i, c := range chunks {
-		copy(list[5*i:], c[:])
-	}
-	return list
-}
-
-func resultBytes(t *testing.T, number int64) []byte {
-	n, err := ResultBytes(number, 0)
+// sums answers a request for chunks.
+func sums(t *testing.T, request []byte, chunks ...map[string]any) (parts [][]byte, err error) {
+	number := newNumber()
+	defer release(t, number)
+	settings, err := encode(map[string]any{"loss": map[string]any{"name": "squared_l2"}, "threads": 1, "chunks": chunks})
 	require.NoError(t, err)
-	b := pinned[byte](t, int(n))
-	_, err = ResultBytes(number, at(b))
+	if _, err = Start(number, "sum", settings, arrays(t, map[string]any{"request": placed(request)})); err != nil {
+		return nil, err
+	}
+	if err := await(t, number); err != nil {
+		return nil, err
+	}
+	var lengths []int
+	all := resultBytes(t, number, &lengths)
+	for _, n := range lengths {
+		part := pinned[byte](t, n)
+		copy(part, all)
+		parts, all = append(parts, part), all[n:]
+	}
+	return parts, nil
+}
+
+func resultBytes(t *testing.T, number int64, report any) []byte {
+	text, err := Report(number)
+	require.NoError(t, err)
+	head := struct {
+		Report  any            `json:"report"`
+		Lengths map[string]int `json:"lengths"`
+	}{Report: report}
+	require.NoError(t, json.Unmarshal([]byte(text), &head))
+	b := pinned[byte](t, head.Lengths["bytes"])
+	_, err = Fetch(number, arrays(t, map[string]any{"bytes": placed(b)}))
 	require.NoError(t, err)
 	return b
 }
@@ -97,16 +107,18 @@ func resultBytes(t *testing.T, number int64) []byte {
 func merged(t *testing.T, request []byte, parts [][]byte) ([]byte, error) {
 	number := newNumber()
 	defer release(t, number)
-	places, lengths := pinned[uint64](t, len(parts)), pinned[uint64](t, len(parts))
-	for i, p := range parts {
-		places[i], lengths[i] = at(p), uint64(len(p))
+	var places [][]uint64
+	for _, p := range parts {
+		places = append(places, placed(p))
 	}
-	_, err := StartMerge(number, at(request), int64(len(request)), at(places), at(lengths), int64(len(parts)))
+	settings, err := encode(map[string]any{"parts": places})
+	require.NoError(t, err)
+	_, err = Start(number, "merge", settings, arrays(t, map[string]any{"request": placed(request)}))
 	require.NoError(t, err)
 	if err := await(t, number); err != nil {
 		return nil, err
 	}
-	return resultBytes(t, number), nil
+	return resultBytes(t, number, nil), nil
 }
 
 // rowsOnASheet returns n rows.
@@ -130,10 +142,7 @@ func TestStreamIsThatOfTheLibrary(t *testing.T) {
 	c.Options.MaxIterations = 3
 	want, err := scqm.LearnFrom(t.Context(), &scqm.LocalEngine{Source: scqm.Data{N: n, D: columns, X: x}, Loss: c.Loss}, c)
 	require.NoError(t, err)
-	u := pinned[float64](t, columns*2)
-	_, err = FitArrays(number, 0, at(u), 0, 0, 0, 0)
-	require.NoError(t, err)
-	assert.Equal(t, want.Model.U, u)
+	assert.Equal(t, want.Model.U, made(t, number, nil)["u"])
 }
 
 func TestStreamsRefuse(t *testing.T) {
@@ -156,7 +165,7 @@ func TestStreamsRefuse(t *testing.T) {
 	assert.ErrorContains(t, err, "loss huber_entries needs delta")
 	_, err = FetchRequest(newNumber(), 0)
 	assert.ErrorContains(t, err, "job: ")
-	_, err = StartSum(newNumber(), `{}`, 0, 8, 0, 1, 1, 0)
+	_, err = Start(newNumber(), "sum", `{}`, `{"request":[0,1,8]}`)
 	assert.ErrorContains(t, err, "request: no address")
 }
 
@@ -188,7 +197,7 @@ func TestMergedPartsAreOne(t *testing.T) {
 func sweepRequest(t *testing.T, x scqm.Data) []byte {
 	number := newNumber()
 	defer release(t, number)
-	_, err := StartStream(number, streaming, int64(x.N), columns, 0)
+	_, err := Start(number, "stream", tableOf(streaming, x.N), "{}")
 	require.NoError(t, err)
 	state := pinned[float64](t, stateEntries)
 	for read := 0; ; {
@@ -212,7 +221,7 @@ func sweepRequest(t *testing.T, x scqm.Data) []byte {
 	}
 }
 
-// Rows of float32, where single says so, are read as they are.
+// Rows of float32 are read as they are.
 func TestSumsOfSinglePrecision(t *testing.T) {
 	const n = 100
 	x, single := rowsOnASheet(t, n), pinned[float32](t, n*columns)
@@ -221,13 +230,9 @@ func TestSumsOfSinglePrecision(t *testing.T) {
 		x[i] = float64(single[i])
 	}
 	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
-	number := newNumber()
-	defer release(t, number)
-	chunks := chunksOf(t, [5]uint64{uint64(uintptr(unsafe.Pointer(&single[0]))), n, 0, 1})
-	_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 1, columns, 0)
+	got, err := sums(t, request, chunkOf(single, 0, n))
 	require.NoError(t, err)
-	require.NoError(t, await(t, number))
-	assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, answers(t, number))
+	assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, got)
 }
 
 // Arrays with gaps between them have an answer for each run, and rows that come twice are refused.
@@ -235,18 +240,10 @@ func TestSumsOfArraysWithGaps(t *testing.T) {
 	const b, n = scqm.BlockRows, 4*scqm.BlockRows + 10
 	x := rowsOnASheet(t, n)
 	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
-	array := func(first, end int) [5]uint64 {
-		return [5]uint64{at(x[first*columns:]), uint64(end - first), 0, 0, uint64(first)}
-	}
-	number := newNumber()
-	defer release(t, number)
-	chunks := chunksOf(t, array(0, b), array(2*b, 3*b), array(3*b, 4*b))
-	_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 3, columns, 0)
+	got, err := sums(t, request, chunkOf(x, 0, b), chunkOf(x, 2*b, 3*b), chunkOf(x, 3*b, 4*b))
 	require.NoError(t, err)
-	require.NoError(t, await(t, number))
-	assert.Equal(t, [][]byte{sum(t, request, x, 0, b), sum(t, request, x, 2*b, 2*b)}, answers(t, number))
-	chunks = chunksOf(t, array(0, 2*b), array(b, 3*b))
-	_, err = StartSum(newNumber(), `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 2, columns, 0)
+	assert.Equal(t, [][]byte{sum(t, request, x, 0, b), sum(t, request, x, 2*b, 2*b)}, got)
+	_, err = sums(t, request, chunkOf(x, 0, 2*b), chunkOf(x, b, 3*b))
 	assert.ErrorContains(t, err, "rows 1024 to 2047 are given twice")
 }
 
@@ -260,27 +257,28 @@ func TestSumsOfSeveralArrays(t *testing.T) {
 	for i := range ones {
 		ones[i] = 1
 	}
-	start := func(number int64, at0, at1 int, weights uint64) error {
-		chunks := chunksOf(t, [5]uint64{at(x), uint64(at0)},
-			[5]uint64{at(x[at0*columns:]), uint64(at1 - at0), weights, 0, uint64(at0)},
-			[5]uint64{at(x[at1*columns:]), uint64(n - at1), 0, 0, uint64(at1)})
-		_, err := StartSum(number, `{"loss":{"name":"squared_l2"}}`, at(request), int64(len(request)), at(chunks), 3, columns, 0)
-		runtime.KeepAlive(chunks)
-		if err != nil {
-			return err
-		}
-		return await(t, number)
+	cut := func(at0, at1 int, weights any) ([][]byte, error) {
+		weighed := chunkOf(x, at0, at1)
+		weighed["weights"] = weights
+		return sums(t, request, chunkOf(x, 0, at0), weighed, chunkOf(x, at1, n))
 	}
-	for _, weights := range []uint64{0, at(ones)} {
-		number := newNumber()
-		require.NoError(t, start(number, scqm.BlockRows, 3*scqm.BlockRows, weights))
-		assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, answers(t, number))
-		release(t, number)
+	for _, weights := range []any{nil, placed(ones)} {
+		got, err := cut(scqm.BlockRows, 3*scqm.BlockRows, weights)
+		require.NoError(t, err)
+		assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, got)
 	}
-	assert.ErrorContains(t, start(newNumber(), 1000, 3*scqm.BlockRows, 0), "rows 0 to 999 are cut inside of a block")
-	assert.ErrorContains(t, start(newNumber(), scqm.BlockRows, n, 0), "rows 3082 to 3081 of 3082")
+	for want, c := range map[string]struct {
+		at0, at1 int
+		weights  any
+	}{
+		"rows 0 to 999 are cut inside of a block": {1000, 3 * scqm.BlockRows, nil},
+		"rows 3082 to 3081 of 3082":               {scqm.BlockRows, n, nil},
+		"2048 weights of 1024 rows":               {scqm.BlockRows, 2 * scqm.BlockRows, placed(ones)},
+	} {
+		_, err := cut(c.at0, c.at1, c.weights)
+		assert.ErrorContains(t, err, want)
+	}
 	ones[3] = math.NaN()
-	number := newNumber()
-	defer release(t, number)
-	assert.ErrorContains(t, start(number, scqm.BlockRows, 3*scqm.BlockRows, at(ones)), "weight of row 1027 is NaN")
+	_, err := cut(scqm.BlockRows, 3*scqm.BlockRows, placed(ones))
+	assert.ErrorContains(t, err, "weight of row 1027 is NaN")
 }

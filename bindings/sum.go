@@ -2,7 +2,6 @@ package bindings
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -12,165 +11,106 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// sumSettings are the settings of [StartSum].
-type sumSettings struct {
-	Loss    lossChoice `json:"loss"`
-	Threads int        `json:"threads"`
+// chunkSettings describe rows from number First on, a multiple of scqm.BlockRows, of float64 or
+// float32, with their weights where they have some.
+type chunkSettings struct {
+	X       array `json:"x"`
+	Weights array `json:"weights"`
+	First   int   `json:"first"`
 }
 
-// StartSum begins to answer a request of [FetchRequest], length bytes, for rows of so
-// many columns that are in count arrays, with the precision matrix of the loss at
-// precision (0: none). The arrays are in the order of the table. At chunks each has five
-// numbers: its address, its rows, the address of their weights (0: all 1), 1 where it
-// is of float32, else 0, and the number of its first row in the whole table, a multiple of
-// scqm.BlockRows. [ResultBytes] has an answer for each run of arrays without a gap between them, behind its
-// length in 8 bytes, the lowest first. Rows may be read many times, in
-// any order. It returns 1.
-func StartSum(number int64, settings string, request uint64, length int64, chunks uint64, count, columns int64, precision uint64) (int64, error) {
-	return guarded("sum", func() (int64, error) {
-		var s sumSettings
-		if err := decode(settings, &s); err != nil {
-			return 0, err
-		}
-		r, err := readRequest(request, length)
-		if err != nil {
-			return 0, err
-		}
-		p, err := partOf(r, chunks, count, columns)
-		if err != nil {
-			return 0, err
-		}
-		return start(number, "sum", func(j *job) (any, error) {
-			var loss framework.Loss
-			if r.Kind.Scores() {
-				var err error
-				if loss, err = s.Loss.build(j, precision); err != nil {
-					return nil, err
-				}
+// sumOf answers the request of [FetchRequest], an array of bytes, for the rows of chunks, which are
+// in the order of the table; the precision of the loss may be an array. The bytes have an answer
+// for each run of chunks without a gap between them, and the report has their lengths. Rows may be
+// read many times, in any order.
+func sumOf(in *input) work {
+	var s struct {
+		Loss    lossChoice      `json:"loss"`
+		Threads int             `json:"threads"`
+		Chunks  []chunkSettings `json:"chunks"`
+	}
+	in.decode(&s)
+	in.loss(&s.Loss)
+	r := in.request()
+	p := &part{n: r.N, d: r.D, checked: !r.Kind.Scores()}
+	for _, c := range s.Chunks {
+		in.note(p.append(c))
+	}
+	return func(j *job) (*outcome, error) {
+		var loss framework.Loss
+		if r.Kind.Scores() {
+			var err error
+			if loss, err = s.Loss.build(j); err != nil {
+				return nil, err
 			}
-			sums, err := scqm.SumRanges(j.ctx, r, p.source(), loss, p.ranges(), threads(s.Threads))
+		}
+		sums, err := scqm.SumRanges(j.ctx, r, p.source(), loss, p.ranges(), threads(s.Threads))
+		if err != nil {
+			return nil, err
+		}
+		var all []byte
+		var lengths []int
+		for _, sum := range sums {
+			b, err := sum.MarshalBinary()
 			if err != nil {
 				return nil, err
 			}
-			return joined(sums)
-		})
-	})
-}
-
-// joined returns partials, each behind its length.
-func joined(sums []*scqm.Partial) (all []byte, err error) {
-	for _, p := range sums {
-		b, err := p.MarshalBinary()
-		if err != nil {
-			return nil, err
+			all, lengths = append(all, b...), append(lengths, len(b))
 		}
-		all = binary.LittleEndian.AppendUint64(all, uint64(len(b)))
-		all = append(all, b...)
+		return &outcome{report: lengths, bytes: all}, nil
 	}
-	return all, nil
 }
 
-// StartMerge begins to merge answers to a request of length bytes: parts and lengths
-// are the addresses of count addresses of answers and of their lengths in bytes. The
-// answers must make up a range of blocks. [ResultBytes] has that of all. It returns 1.
-func StartMerge(number int64, request uint64, length int64, parts, lengths uint64, count int64) (int64, error) {
-	return guarded("merge", func() (int64, error) {
-		r, err := readRequest(request, length)
-		if err != nil {
-			return 0, err
-		}
-		from, sizes, err := partList(parts, lengths, int(count))
-		if err != nil {
-			return 0, err
-		}
-		return start(number, "merge", func(*job) (any, error) {
-			q := &sumQuestion{request: r}
-			for i := range from {
-				p, err := readPartial(from[i], int64(sizes[i]))
-				if err == nil {
-					err = q.take(p)
-				}
-				if err != nil {
-					return nil, err
-				}
+// mergeOf merges answers to a request, parts, which must make up a range of blocks.
+func mergeOf(in *input) work {
+	var s struct {
+		Parts []array `json:"parts"`
+	}
+	in.decode(&s)
+	r := in.request()
+	return func(*job) (*outcome, error) {
+		q := &sumQuestion{request: r}
+		for _, a := range s.Parts {
+			b, err := elements[byte]("part", a)
+			if err != nil {
+				return nil, err
 			}
-			if len(q.parts) != 1 {
-				return nil, fmt.Errorf("sums of %d ranges of blocks that do not adjoin: %w", len(q.parts), framework.ErrInvalid)
+			p, err := readPartial(b)
+			if err == nil {
+				err = q.take(p)
 			}
-			return q.parts[0].MarshalBinary()
-		})
-	})
-}
-
-// ResultBytes returns the number of bytes that a job has made, and copies them to the
-// destination to where that is not 0.
-func ResultBytes(number int64, to uint64) (int64, error) {
-	return withJob("result bytes", number, func(j *job) (int64, error) {
-		b, err := resultOf[[]byte](j)
-		if err != nil || to == 0 {
-			return int64(len(b)), err
+			if err != nil {
+				return nil, err
+			}
 		}
-		dst, err := viewOf[byte]("to", to, len(b))
-		copy(dst, b)
-		return int64(len(b)), err
-	})
+		if len(q.parts) != 1 {
+			return nil, fmt.Errorf("sums of %d ranges of blocks that do not adjoin: %w", len(q.parts), framework.ErrInvalid)
+		}
+		b, err := q.parts[0].MarshalBinary()
+		return &outcome{bytes: b}, err
+	}
 }
 
-// readBytes copies bytes that Python has.
-func readBytes(what string, address uint64, length int64) ([]byte, error) {
-	n, err := product(what, length)
-	if err != nil {
-		return nil, err
-	}
-	return viewOf[byte](what, address, n)
-}
-
-// readRequest decodes one, which keeps no bytes of Python's.
-func readRequest(address uint64, length int64) (*scqm.Request, error) {
-	b, err := readBytes("request", address, length)
-	if err != nil {
-		return nil, err
-	}
+// request is the request of which the array of that name has the bytes; it keeps none of them.
+func (in *input) request() *scqm.Request {
 	r := new(scqm.Request)
-	return r, r.UnmarshalBinary(b)
+	in.note(r.UnmarshalBinary(in.bytes("request")))
+	return r
 }
 
-// readPartial decodes one, which keeps no bytes of Python's.
-func readPartial(address uint64, length int64) (*scqm.Partial, error) {
-	b, err := readBytes("part", address, length)
+// partialAt decodes an answer of Python's.
+func partialAt(address uint64, length int64) (*scqm.Partial, error) {
+	b, err := viewOf[byte]("part", address, int(length))
 	if err != nil {
 		return nil, err
 	}
+	return readPartial(b)
+}
+
+// readPartial decodes an answer, which keeps none of the bytes.
+func readPartial(b []byte) (*scqm.Partial, error) {
 	p := new(scqm.Partial)
 	return p, p.UnmarshalBinary(b)
-}
-
-// chunkNumbers is how many numbers describe an array of [StartSum].
-const chunkNumbers = 5
-
-// partOf makes arrays of Python's a part of the table of a request.
-func partOf(r *scqm.Request, chunks uint64, count, columns int64) (*part, error) {
-	n, err := product("chunks", count, chunkNumbers)
-	if err != nil {
-		return nil, err
-	}
-	list, err := addressList("chunks", chunks, n)
-	if err != nil {
-		return nil, err
-	}
-	if columns != int64(r.D) {
-		return nil, fmt.Errorf("rows of %d columns, and a fit of %d: %w", columns, r.D, framework.ErrInvalid)
-	}
-	if n == 0 {
-		return nil, fmt.Errorf("no arrays: %w", framework.ErrInvalid)
-	}
-	p := &part{n: r.N, d: r.D, checked: !r.Kind.Scores()}
-	for of := range slices.Chunk(list, chunkNumbers) {
-		if err := p.append([chunkNumbers]uint64(of)); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
 }
 
 // part is some rows of a table, as a source of the whole table: others are not asked for.
@@ -191,31 +131,35 @@ type chunk struct {
 	weights []float64 // nil: all 1
 }
 
-// append adds the array that such numbers describe.
-func (p *part) append(of [chunkNumbers]uint64) (err error) {
-	c, rows := chunk{first: int(min(of[4], math.MaxInt64))}, int64(min(of[1], math.MaxInt64))
-	n, err := product("x", rows, int64(p.d))
-	if err != nil {
-		return err
+// append adds rows.
+func (p *part) append(of chunkSettings) (err error) {
+	shape := of.X.shape()
+	if len(shape) != 2 {
+		return fmt.Errorf("rows of shape %v: %w", shape, framework.ErrInvalid)
 	}
-	switch last := c.first + int(rows) - 1; {
-	case rows < 1 || c.first >= p.n || rows > int64(p.n-c.first):
+	if shape[1] != p.d {
+		return fmt.Errorf("rows of %d columns, and a fit of %d: %w", shape[1], p.d, framework.ErrInvalid)
+	}
+	c := chunk{first: of.First, rows: shape[0]}
+	switch last := c.first + c.rows - 1; {
+	case c.rows < 1 || c.first < 0 || c.first >= p.n || c.rows > p.n-c.first:
 		return fmt.Errorf("rows %d to %d of %d: %w", c.first, last, p.n, framework.ErrInvalid)
 	case c.first%scqm.BlockRows != 0 || (last+1)%scqm.BlockRows != 0 && last+1 != p.n:
 		return fmt.Errorf("rows %d to %d are cut inside of a block: parts must begin at multiples of %d rows: %w",
 			c.first, last, scqm.BlockRows, framework.ErrInvalid)
+	case c.first < p.last:
+		return fmt.Errorf("rows %d to %d are given twice: %w", c.first, min(p.last, last+1)-1, framework.ErrInvalid)
 	}
-	if c.first < p.last {
-		return fmt.Errorf("rows %d to %d are given twice: %w", c.first, min(p.last, c.first+int(rows))-1, framework.ErrInvalid)
-	}
-	c.rows, p.last = int(rows), c.first+int(rows)
-	if of[3] != 0 {
-		c.single, err = viewOf[float32]("x", of[0], n)
+	p.last = c.first + c.rows
+	if of.X[1] == singleSize {
+		c.single, err = elements[float32]("x", of.X)
 	} else {
-		c.x, err = view("x", of[0], n)
+		c.x, err = elements[float64]("x", of.X)
 	}
-	if err == nil && of[2] != 0 {
-		c.weights, err = view("weights", of[2], int(rows))
+	if err == nil && of.Weights != nil {
+		if c.weights, err = elements[float64]("weights", of.Weights); len(c.weights) != c.rows && err == nil {
+			err = fmt.Errorf("%d weights of %d rows: %w", len(c.weights), c.rows, framework.ErrInvalid)
+		}
 	}
 	p.chunks = append(p.chunks, c)
 	return err

@@ -91,14 +91,9 @@ type checkedPlugin struct {
 	Structure string             `json:"structure"`
 	SHA256    string             `json:"sha256"`
 	OK        bool               `json:"ok"`
-	Laws      []checkedLaw       `json:"laws"`
 	Seconds   map[string]float64 `json:"seconds"`
-}
 
-type checkedLaw struct {
-	Law    string `json:"law"`
-	OK     bool   `json:"ok"`
-	Detail string `json:"detail"`
+	Laws []frameworktest.Verdict `json:"laws"`
 }
 
 func pluginCheckCommand() *cobra.Command {
@@ -133,10 +128,7 @@ func checkPlugin(cmd *cobra.Command, f *options.Plugin, asJSON bool) error {
 	}
 	report := checkedPlugin{
 		Name: c.Program.Name, Version: c.Program.Version, SHA256: c.Program.SHA256,
-		Structure: c.Structure.String(), OK: c.OK(), Seconds: map[string]float64{},
-	}
-	for _, v := range c.Verdicts {
-		report.Laws = append(report.Laws, checkedLaw{v.Law, v.OK, v.Detail})
+		Structure: c.Structure.String(), OK: c.OK(), Seconds: map[string]float64{}, Laws: c.Verdicts,
 	}
 	for _, t := range c.Times {
 		report.Seconds[t.What] = t.Took.Seconds()

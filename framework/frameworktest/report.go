@@ -24,11 +24,11 @@ type TB interface {
 // Verdict is the outcome of one law.
 type Verdict struct {
 	// Law names the law, such as "gradient slope".
-	Law string
+	Law string `json:"law"`
 	// OK reports whether the object obeys it.
-	OK bool
+	OK bool `json:"ok"`
 	// Detail says what was measured.
-	Detail string
+	Detail string `json:"detail"`
 }
 
 // Report is the outcome of all laws that apply to an object.

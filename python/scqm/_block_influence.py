@@ -6,17 +6,19 @@ P^2 numbers, then goes to the rows, as :class:`BlockInfluence`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ._estimator import SCQM
 from ._influence import Influence
-from ._library import _core
 from ._model import Model
-from ._native import Array, call
+from ._native import Array
 from ._streaming import Driver, Map, check_shape
-from ._sums import Chunk, result_bytes
+from ._sums import Chunk
 from .exceptions import InputError
 
 
@@ -72,17 +74,13 @@ def influence_blocks(
     if not callable(map):
         raise InputError(f"map is {map!r}; want a function that calls one")
     check_is_fitted(model)
-    of = _without_tau(model._model())
+    of = replace(model._model(), tau=np.empty((0, len(model.components_))))
     n, D = check_shape(shape)
-    parts, keep = of.parts()
-    driver = Driver(
-        map, (n, D), {"parameters": {"n_threads": max(of.threads, 1)}}, None
-    )
-    with driver.job(of.loss, parts, *keep) as job:
-        job.start(
-            _core.bindings_StartResponse, of.settings_of_fit(), parts, n, D
-        ).wait()
-        return BlockInfluence(of, result_bytes(job))
+    settings: dict[str, Any] = {"parameters": {"n_threads": max(of.threads, 1)}}
+    driver = Driver(map, (n, D), settings, None)
+    known = of.settings() | {"meta": of.report}
+    remaining, made = driver.run("response", known, of.loss, **of.arrays())
+    return BlockInfluence(of, made["bytes"].tobytes(), remaining)
 
 
 class BlockInfluence:
@@ -94,11 +92,10 @@ class BlockInfluence:
         As of :class:`Influence`.
     """
 
-    def __init__(self, model: Model, response: bytes) -> None:
+    def __init__(self, model: Model, response: bytes, remaining: float) -> None:
         self._model = model
         self._response = response
-        held = np.frombuffer(response, np.uint8)
-        self.remaining: float = call(_core.bindings_ResponseRemaining, held, len(held))
+        self.remaining = remaining
 
     def __call__(
         self,
@@ -131,48 +128,16 @@ class BlockInfluence:
     ) -> Array:
         """Return the columns of an Influence, (n_i, 4)."""
         chunk = Chunk.of(rows, first, sample_weight)
-        out = np.empty((len(chunk.rows), 4))
-        for slab in chunk.readable():
-            self._find(slab, out[slab.first - chunk.first :])
-        return out
+        return np.concatenate([self._find(slab) for slab in chunk.readable()])
 
-    def _find(self, chunk: Chunk, out: Array) -> None:
+    def _find(self, chunk: Chunk) -> Array:
         X, D = chunk.rows, self._model.U.shape[0]
         if X.shape[1] != D:
             raise InputError(f"rows have {X.shape[1]} columns; the model wants {D}")
-        parts, keep = self._model.parts()
         held = np.frombuffer(self._response, np.uint8)
-        settings = self._model.settings_of_fit() | {
-            "first": chunk.first,
-            "single": X.dtype == np.float32,
-        }
-        with self._model.job(X, chunk.weights, out, parts, held, *keep) as job:
-            job.start(
-                _core.bindings_StartResponses,
-                settings,
-                parts,
-                held,
-                len(held),
-                X,
-                len(X),
-                chunk.weights,
-                out,
-            ).wait()
-
-
-def _without_tau(model: Model) -> Model:
-    """Return a model that finds the coordinates of rows anew."""
-    tau = np.empty((0, model.U.shape[1]))
-    return Model(
-        model.c,
-        model.U,
-        model.V,
-        model.Theta,
-        tau,
-        model.loss,
-        model.threads,
-        model.report,
-    )
+        more = {"rows": chunk.described()}
+        _, made = self._model.run("responses", more, response=held)
+        return made["out"].reshape(-1, 4)
 
 
 __all__ = ["BlockInfluence", "influence_blocks"]

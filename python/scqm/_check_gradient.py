@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ._autodiff import derivatives
 from ._domain import Domain
 from ._laws import CheckReport, read
@@ -65,9 +67,8 @@ def check_gradient(
     ('gradient slope of x',)
     """
     domain = Domain(manifold)
-    settings = {
-        "seed": check_integer("random_state", random_state, 0),
-    }
+    settings = {"seed": check_integer("random_state", random_state, 0)}
     shown = Functions(domain, derivatives(cost, gradient, hessian), None, "")
     shown.begin(x)
-    return read("derivatives", shown.run(_core.bindings_CheckProblem, settings))
+    found = shown.run(_core.bindings_CheckProblem, settings)
+    return read("derivatives", json.loads(found))

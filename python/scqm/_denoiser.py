@@ -7,7 +7,6 @@ long as the estimator lives.
 
 from __future__ import annotations
 
-import json
 import threading
 import warnings
 from dataclasses import dataclass
@@ -20,9 +19,8 @@ from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils.validation import check_is_fitted
 
 from . import _native, losses
-from ._geometry import DenoiseGeometry, divide
-from ._library import _core
-from ._native import Array, Job, Kept, call
+from ._geometry import DenoiseGeometry
+from ._native import Array, Job, Kept, library
 from ._progress import PartProgress
 from ._rows import check_components, check_rows, check_weights, like
 from ._validation import (
@@ -305,7 +303,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         >>> ManifoldDenoiser.methods()["mls"]
         'moving least squares'
         """
-        return {m["name"]: m["summary"] for m in _described()}
+        return {m["name"]: m["summary"] for m in library()["methods"]}
 
     def fit(
         self,
@@ -555,7 +553,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
 
     def _settings(self) -> tuple[dict[str, Any], losses.Loss | None]:
         """Return the parameters of the method as the library takes them."""
-        known = {m["name"]: m["settings"] for m in _described()}
+        known = {m["name"]: m.get("settings", []) for m in library()["methods"]}
         method = self.method
         if not isinstance(method, str) or method not in known:
             raise InputError(f"method is {method!r}; want one of {', '.join(known)}")
@@ -712,73 +710,45 @@ class _Fitted:
         rows = self.X if self.weights is None else self.X[self.weights > 0]
         return rows[~np.isnan(rows).any(axis=1)]
 
-    def _job_settings(self) -> dict[str, Any]:
-        """Return the settings with what the library is told of the loss."""
+    def _told(self) -> tuple[dict[str, Any], dict[str, Array | None]]:
+        """Return what the library is told of the method and of the rows."""
         choice = None if self.loss is None else self.loss._choice()
-        return self.settings | {"loss": choice}
+        matrix = None if self.loss is None else self.loss._matrix()
+        # Arrays from a pickle may be anywhere in memory.
+        weights = None if self.weights is None else _native.contiguous(self.weights)
+        return self.settings | {"loss": choice}, {
+            "x": _native.contiguous(self.X),
+            "weights": weights,
+            "precision": matrix,
+        }
 
     def prepare(self, verbose: bool) -> tuple[Kept, dict[str, Any]]:
         """Fit, and return what stays in the library and its report."""
-        # Arrays from a pickle may be anywhere in memory.
-        X = _native.contiguous(self.X)
-        weights = None if self.weights is None else _native.contiguous(self.weights)
+        settings, arrays = self._told()
         with (
             PartProgress("fit", verbose) as progress,
             Job(answer=self._answer) as job,
         ):
-            job.start(
-                _core.bindings_StartDenoiser,
-                self._job_settings(),
-                X,
-                len(X),
-                X.shape[1],
-                weights,
-                None if self.loss is None else self.loss._matrix(),
-            ).wait(progress=progress)
-            report: dict[str, Any] = json.loads(
-                call(_core.bindings_DenoiserReport, job.number)
-            )
+            job.start("denoiser", settings, **arrays).wait(progress=progress)
+            report, _ = job.result()
             self.settings = self.settings | {"d": report["d"]}
             return job.kept(), report
 
     def partition(self, total: int) -> dict[str, Any]:
         """Cut space into cells for so many rows, of which these are a sample."""
-        with Job(answer=self._answer) as job:
-            job.start(
-                _core.bindings_StartPartition,
-                self._job_settings(),
-                self.X,
-                len(self.X),
-                self.X.shape[1],
-                total,
-                None if self.loss is None else self.loss._matrix(),
-            ).wait()
-            made: dict[str, Any] = json.loads(
-                call(_core.bindings_PartitionReport, job.number)
-            )
+        settings, arrays = self._told()
+        settings["total"] = total
+        made: dict[str, Any]
+        made, _ = _native.run("partition", settings, self._answer, **arrays)
         return made
 
     def denoise(
         self, kept: Kept, X: Array, options: dict[str, Any], verbose: bool
     ) -> tuple[Array, DenoiseReport]:
         """Denoise rows with what stayed in the library."""
-        out, about = np.empty(X.shape), np.empty((len(X), 6))
-        with (
-            PartProgress("denoise", verbose) as progress,
-            Job(kept, answer=self._answer) as job,
-        ):
-            job.start(
-                _core.bindings_StartDenoise,
-                kept.number,
-                options,
-                X,
-                len(X),
-                X.shape[1],
-                out,
-                about,
-            ).wait(progress=progress)
-            cost = json.loads(call(_core.bindings_DenoiseReport, job.number))
-        return out, report_of(about, cost["share_error"])
+        cost, made = self._run("denoise", kept, X, options, verbose)
+        about = made["about"].reshape(len(X), -1)
+        return made["out"].reshape(X.shape), report_of(about, cost)
 
     def describe(
         self,
@@ -790,31 +760,32 @@ class _Fitted:
         verbose: bool,
     ) -> tuple[Array, DenoiseGeometry]:
         """Denoise rows, and describe the surface there."""
-        D, d = X.shape[1], self.settings["d"]
-        place = [] if viewpoint is None else viewpoint.tolist()
-        out, about = np.empty(X.shape), np.empty((len(X), D + d + 3))
+        if viewpoint is not None:
+            options["viewpoint"] = viewpoint.tolist()
+        _, made = self._run("geometry", kept, X, options, verbose, like=like)
+        found = made.get("normals"), made.get("principal")
+        normals, bends = (a if a is None else a.reshape(len(X), -1) for a in found)
+        numbers = made["curvature"], made["error"], made["score"]
+        return made["out"].reshape(X.shape), DenoiseGeometry(normals, bends, *numbers)
+
+    def _run(
+        self,
+        act: str,
+        kept: Kept,
+        X: Array,
+        options: dict[str, Any],
+        verbose: bool,
+        **arrays: Array | None,
+    ) -> tuple[Any, dict[str, Array]]:
+        """Run a job on rows with what stayed in the library."""
+        settings = options | {"denoiser": kept.number}
         with (
             PartProgress("denoise", verbose) as progress,
             Job(kept, answer=self._answer) as job,
         ):
-            job.start(
-                _core.bindings_StartGeometry,
-                kept.number,
-                options | {"viewpoint": place},
-                X,
-                len(X),
-                D,
-                like,
-                out,
-                about,
-            ).wait(progress=progress)
-        return out, divide(about, D, d)
+            job.start(act, settings, x=X, **arrays).wait(progress=progress)
+            return job.result()
 
     def _answer(self, job: Job, state: Array) -> None:
         if self.loss is not None:
             answer(self.loss, job, state)
-
-
-def _described() -> list[dict[str, Any]]:
-    described: list[dict[str, Any]] = json.loads(call(_core.bindings_Methods))
-    return described

@@ -26,9 +26,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _influence, _model_file, _native, losses, solvers
 from ._influence import Influence, ProjectionReport
-from ._library import _core
-from ._model import Model, fetch
-from ._native import Array, Job, call
+from ._model import Model, fetched
+from ._native import Array, Job
 from ._options import check_parameter, documented
 from ._parameters import RIDGE, RULES, FitParameters
 from ._progress import Progress
@@ -52,7 +51,7 @@ from ._validation import (
 )
 from .exceptions import InputError
 from .losses import Plugin
-from .losses._answer import answer
+from .losses._answer import answer, run
 from .losses._native import NativeLoss, RegisteredLoss
 from .losses._resolve import AUTO, as_fitted, by_name, from_report, resolve
 from .losses._suspect import suspicion
@@ -218,7 +217,7 @@ class SCQM(
     loss_reason_: str | None
 
     # What partial_fit has learned, in the library's words.
-    _learned: npt.NDArray[np.uint64] | None
+    _learned: npt.NDArray[np.uint8] | None
 
     def fit(
         self,
@@ -267,7 +266,7 @@ class SCQM(
         chosen = self._choose(parameters, loss, rows, weights)
         check_components(parameters["n_components"], rows.shape[1])
         settings["loss"] = {"name": AUTO} if automatic else loss._choice()
-        report, arrays = self._run(settings, loss, rows, weights)
+        report, arrays = fetched(*self._run(settings, loss, rows, weights))
         if automatic:
             loss = from_report(report["loss"], None) or loss
         self._take(report, arrays, loss)
@@ -402,37 +401,17 @@ class SCQM(
         rows = check_rows(self, X, reset=first, ensure_min_samples=2 if first else 1)
         check_components(settings["parameters"]["n_components"], rows.shape[1])
         weights = check_weights(sample_weight, rows)
-        settings["loss"] = loss._choice()
         state = None if first else self._learned
-        parts: npt.NDArray[np.uint64] | None = None
-        keep: tuple[Array | None, ...] = ()
+        arrays: dict[str, Any] = {"x": rows, "weights": weights, "state": state}
         if before is not None and state is None:
-            parts, keep = before.parts(with_tau=True)
-            settings["prior"] = before.settings()
-            settings["prior_tau"] = len(before.tau)
-            settings["prior_n"] = before.report["n"]
-            settings["prior_penalty"] = before.report["penalty"]
-        matrix = loss._matrix()
-        with Job(*keep) as job:
-            job.start(
-                _core.bindings_StartOnline,
-                settings,
-                state,
-                0 if state is None else len(state),
-                rows,
-                len(rows),
-                rows.shape[1],
-                weights,
-                matrix,
-                parts,
-            ).wait()
-            report, arrays = fetch(job)
-            learned = np.empty(
-                call(_core.bindings_OnlineState, job.number, 0), np.uint64
-            )
-            call(_core.bindings_OnlineState, job.number, learned)
+            arrays |= before.arrays()
+            if len(before.tau):
+                arrays["tau"] = _native.contiguous(before.tau)
+            known = {name: before.report[name] for name in ("n", "penalty")}
+            settings["prior"] = before.settings() | known
+        report, arrays = fetched(*run(loss, "online", settings, **arrays))
         self._take(report, arrays, loss)
-        self._learned = learned
+        self._learned = arrays["bytes"]
         return self
 
     def transform(self, X: npt.ArrayLike) -> Array:
@@ -576,7 +555,7 @@ class SCQM(
         D = self.components_.shape[1]
         wanted = check_bool("return_std", return_std)
         rows = self._seen(X)
-        both = self._model().map("impute", rows, 2 * D, dtype_like(X), fit=True)
+        both = self._model().map("impute", rows, 2 * D, dtype_like(X), more={})
         filled, std = both[:, :D].copy(), both[:, D:].copy()
         return (filled, std) if wanted else filled
 
@@ -667,7 +646,7 @@ class SCQM(
         if not 0 < (part := check_real("hidden", hidden, 0, True)) < 1:
             raise InputError(f"hidden is {hidden!r}; want a number above 0 and below 1")
         more = {"hidden": part, "seed": check_seed(self.random_state)}
-        errors = self._model().map("hidden", rows, 1, fit=True, more=more)[:, 0]
+        errors = self._model().map("hidden", rows, 1, more=more)[:, 0]
         return -float(np.sqrt(np.average(errors, weights=weights) / rows.shape[1]))
 
     def residual_parts(self) -> Array:
@@ -774,8 +753,7 @@ class SCQM(
         X: Array,
         weights: Array | None,
     ) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Fit, and return the report and the arrays."""
-        matrix = loss._matrix()
+        """Fit, and return the report and the flat arrays."""
         d = settings["parameters"]["n_components"]
         # The rows of the matrices among the blocks of the problem.
         counts = {"Q": X.shape[1], "Theta": d * (d + 1) // 2}
@@ -791,21 +769,12 @@ class SCQM(
                 answer(loss, job, state)
 
         progress = Progress(self.max_iter) if self.verbose else None
-        with Job(answer=reply) as job:
-            try:
-                job.start(
-                    _core.bindings_StartFit,
-                    settings,
-                    X,
-                    len(X),
-                    X.shape[1],
-                    weights,
-                    matrix,
-                ).wait(progress=progress)
-            finally:
-                if progress is not None:
-                    progress.close()
-            return fetch(job)
+        arrays = {"x": X, "weights": weights, "precision": loss._matrix()}
+        try:
+            return _native.run("fit", settings, reply, progress, **arrays)
+        finally:
+            if progress is not None:
+                progress.close()
 
     def _take(
         self, report: dict[str, Any], arrays: dict[str, Array], loss: losses.Loss

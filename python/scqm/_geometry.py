@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ._native import Array
 
-__all__ = ["DenoiseGeometry", "divide"]
+__all__ = ["DenoiseGeometry"]
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,3 @@ class DenoiseGeometry:
     curvature: Array
     error: Array
     outlier_score: Array
-
-
-def divide(about: Array, D: int, d: int) -> DenoiseGeometry:
-    """Return the description that the library has written in one table."""
-    one_normal = d == D - 1
-    return DenoiseGeometry(
-        normals=about[:, :D].copy() if one_normal else None,
-        principal_curvatures=about[:, D : D + d].copy() if one_normal else None,
-        curvature=about[:, D + d].copy(),
-        error=about[:, D + d + 1].copy(),
-        outlier_score=about[:, D + d + 2].copy(),
-    )

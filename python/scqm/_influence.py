@@ -6,7 +6,6 @@ results, as arrays with an entry for every row.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._display import to_frame
-from ._library import _core
 from ._model import Model
-from ._native import Array, call
+from ._native import Array
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -166,27 +164,10 @@ class ProjectionReport:
         )
 
 
-def compute(
-    model: Model,
-    rows: Array,
-    weights: Array | None,
-) -> Influence:
+def compute(model: Model, rows: Array, weights: Array | None) -> Influence:
     """Return the influence of all rows."""
-    out = np.empty((len(rows), 4))
-    parts, keep = model.parts(with_tau=True)
-    settings = model.settings_of_fit()
-    with model.job(rows, weights, out, parts, *keep) as job:
-        job.start(
-            _core.bindings_StartInfluence,
-            settings,
-            parts,
-            rows,
-            len(rows),
-            weights,
-            out,
-        ).wait()
-        report = json.loads(call(_core.bindings_InfluenceReport, job.number))
-    return Influence(*out.T.copy(), **report)
+    report, arrays = model.run("influence", {}, x=rows, weights=weights)
+    return Influence(*arrays["out"].reshape(-1, 4).T.copy(), **report)
 
 
 def notes_of(remaining: float, most: float) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +79,6 @@ class CheckReport:
         return "\n".join([self.subject, *lines])
 
 
-def read(subject: str, verdicts: str) -> CheckReport:
+def read(subject: str, verdicts: list[dict[str, Any]]) -> CheckReport:
     """Return the report for what the library tells."""
-    return CheckReport(subject, tuple(Verdict(**v) for v in json.loads(verdicts)))
+    return CheckReport(subject, tuple(Verdict(**v) for v in verdicts))

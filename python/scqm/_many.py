@@ -6,11 +6,9 @@ models come back as a few arrays, from which estimators are made when asked for.
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -19,15 +17,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import losses
 from ._estimator import SCQM
-from ._library import _core
-from ._native import Array, Job, address, call, contiguous
+from ._native import Array, contiguous
 from ._options import documented
 from ._parameters import FitOptions
 from ._progress import PartProgress
 from ._rows import check_components, check_rows, check_weights
 from ._validation import check_bool
 from .exceptions import InputError
-from .losses._answer import answer
+from .losses._answer import run
 from .losses._resolve import AUTO, as_fitted, resolve
 
 if TYPE_CHECKING:
@@ -247,7 +244,6 @@ def fit_many(
     parameters = settings["parameters"]
     params["random_state"] = parameters["random_state"]
     scorer = resolve(model.loss, model.p, model.delta, model.precision)
-    settings["loss"] = scorer._choice()
     rows, lengths = _join(model, X, model.missing == "ignore")
     weights = _join_weights(sample_weight, rows, lengths)
     d, D = parameters["n_components"], rows.shape[1]
@@ -258,11 +254,19 @@ def fit_many(
     show = PartProgress(
         f"{len(lengths)} fits", check_bool("verbose", model.verbose), "fit_many"
     )
-    reports, arrays = _run(settings, scorer, rows, lengths, weights, s, show)
+    settings |= {"lengths": lengths, "width": s}
+    with show as progress:
+        reports, arrays = run(
+            scorer, "many", settings, progress, x=rows, weights=weights
+        )
+    B, q = len(lengths), d * (d + 1) // 2
+    shapes = {"c": (B, D), "u": (B, D, d), "v": (B, D, s), "theta": (B, q, s)}
+    for name, shape in (shapes | {"tau": (len(rows), d)}).items():
+        arrays[name] = arrays[name].reshape(shape)
     if names is not None:
         for report in reports:
             report["feature_names"] = [str(name) for name in names]
-    tau, ends = arrays.pop("tau"), np.cumsum(lengths.astype(np.int64)).tolist()
+    tau, ends = arrays.pop("tau"), np.cumsum(lengths).tolist()
     embeddings = [tau[i:j] for i, j in zip([0, *ends], ends, strict=False)]
     fits = Fits(params, scorer, reports, arrays, embeddings)
     fits._warn(stacklevel=3)
@@ -271,7 +275,7 @@ def fit_many(
 
 def _join(
     model: SCQM, X: npt.ArrayLike | Sequence[npt.ArrayLike], missing: bool
-) -> tuple[Array, npt.NDArray[np.uint64]]:
+) -> tuple[Array, list[int]]:
     """Return the rows of all sets, and how many each has.
 
     The model learns the names of the columns, which are those of the first set.
@@ -287,7 +291,7 @@ def _join(
             with suppress(ValueError, TypeError):  # said below, with the fit
                 flat = X.reshape(B * n, D)
                 rows = check_rows(model, flat, reset=True, missing=missing)
-                return rows, np.full(B, n, dtype=np.uint64)
+                return rows, [n] * B
     given: Any = X  # what is no sequence raises an error of its own
     parts: list[Array] = []
     for i, x in enumerate(given):
@@ -298,13 +302,13 @@ def _join(
             raise InputError(f"fit {i}: {error}") from None
     if not parts:
         raise InputError("X has no sets of rows; want at least one")
-    return np.concatenate(parts), np.array([len(p) for p in parts], dtype=np.uint64)
+    return np.concatenate(parts), [len(p) for p in parts]
 
 
 def _join_weights(
     weights: npt.ArrayLike | Sequence[npt.ArrayLike] | None,
     rows: Array,
-    lengths: npt.NDArray[np.uint64],
+    lengths: list[int],
 ) -> Array | None:
     """Return the weights of the rows of all sets."""
     if weights is None:
@@ -314,7 +318,7 @@ def _join_weights(
         raise InputError(
             f"sample_weight is for {len(given)} fits, X for {len(lengths)}"
         )
-    ends = np.cumsum(lengths.astype(np.int64))
+    ends = np.cumsum(lengths)
     parts: list[Any] = []
     for i, (own, part) in enumerate(zip(given, np.split(rows, ends[:-1]), strict=True)):
         try:
@@ -322,35 +326,3 @@ def _join_weights(
         except (TypeError, ValueError) as error:
             raise InputError(f"fit {i}: {error}") from None
     return contiguous(np.concatenate(parts))
-
-
-def _run(
-    settings: dict[str, Any],
-    loss: losses.Loss,
-    rows: Array,
-    lengths: npt.NDArray[np.uint64],
-    weights: Array | None,
-    s: int,
-    progress: PartProgress,
-) -> tuple[list[dict[str, Any]], dict[str, Array]]:
-    """Fit, and return the reports and the arrays of all fits."""
-    B, D = len(lengths), rows.shape[1]
-    d, matrix = settings["parameters"]["n_components"], loss._matrix()
-    with (
-        progress as show,
-        Job(answer=partial(answer, loss)) as job,
-    ):
-        job.start(
-            _core.bindings_StartFitMany, settings, rows, lengths, B, D, weights, matrix
-        ).wait(progress=show)
-        reports = json.loads(call(_core.bindings_FitManyReport, job.number))
-        arrays = {
-            "c": np.empty((B, D)),
-            "u": np.empty((B, D, d)),
-            "v": np.zeros((B, D, s)),
-            "theta": np.zeros((B, d * (d + 1) // 2, s)),
-            "tau": np.empty((len(rows), d)),
-        }
-        to = map(address, arrays.values())
-        call(_core.bindings_FitManyArrays, job.number, s, *to)
-    return reports, arrays

@@ -5,9 +5,7 @@ The mean is computed in the library, with the influence of every row on it.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -15,11 +13,10 @@ import numpy.typing as npt
 
 from . import losses
 from ._display import to_frame
-from ._library import _core
-from ._native import Array, Job, call
+from ._native import Array
 from ._rows import check_complete
 from ._validation import check_threads
-from .losses._answer import answer
+from .losses._answer import run
 from .losses._resolve import as_fitted, resolve
 
 if TYPE_CHECKING:
@@ -148,34 +145,19 @@ def frechet_mean(
     """
     rows, weights, kept, notes = check_complete(X, missing, sample_weight)
     resolved = resolve(loss, p, delta, precision)
-    center = np.empty(rows.shape[1])
-    influence: Array = np.empty(rows.shape)
-    settings = {"loss": resolved._choice(), "threads": check_threads(n_threads)}
-    with Job(answer=partial(answer, resolved)) as job:
-        job.start(
-            _core.bindings_StartMean,
-            settings,
-            rows,
-            len(rows),
-            rows.shape[1],
-            weights,
-            resolved._matrix(),
-            center,
-            influence,
-        ).wait()
-        report = json.loads(call(_core.bindings_MeanReport, job.number))
-    resolved = as_fitted(resolved, report["params"])
-    if notes and not report["note"]:
-        everywhere = np.zeros((len(kept), rows.shape[1]))
-        everywhere[kept] = influence
-        influence = everywhere
+    settings = {"threads": check_threads(n_threads)}
+    report, arrays = run(resolved, "mean", settings, x=rows, weights=weights)
+    influence: Array | None = None
+    if "influence" in arrays:
+        influence = np.zeros((len(kept), rows.shape[1]))
+        influence[kept] = arrays["influence"].reshape(rows.shape)
     return FrechetMean(
-        mean=center,
-        influence=None if report["note"] else influence,
+        mean=arrays["c"],
+        influence=influence,
         objective=report["objective"],
         status=report["status"],
         rounding=report["rounding"],
-        loss=resolved,
+        loss=as_fitted(resolved, report["params"]),
         notes=notes + ([report["note"]] if report["note"] else []),
         n_samples=len(rows),
     )

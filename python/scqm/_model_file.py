@@ -10,11 +10,9 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from ._library import _core
-from ._model import Model, fetch
-from ._native import Array, Job, call
+from . import _native
+from ._model import Model, fetched
+from ._native import Array
 from .exceptions import InputError
 from .losses import Loss, LossLike, Plugin
 from .losses._plugin import checksum
@@ -32,22 +30,17 @@ class Stored:
 
 def write(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, which appears whole or not at all."""
-    parts, keep = model.parts(with_tau=True)
-    with model.job(parts, *keep) as job:
-        job.start(
-            _core.bindings_StartSave, os.fspath(path), model.settings_of_fit(), parts
-        ).wait()
+    model.run("save", {"path": os.fspath(path)})
 
 
 def read(
     path: str | os.PathLike[str], loss: LossLike | None, plugin_sha256: str | None
 ) -> Stored:
     """Read a file, with the loss that is given or the one that it names."""
-    with Job() as job:
-        job.start(_core.bindings_StartLoad, os.fspath(path)).wait()
-        report, arrays = fetch(job)
-        matrix = np.empty((report["D"], report["D"]))
-        found = call(_core.bindings_LoadedPrecision, job.number, matrix)
+    report, arrays = fetched(*_native.run("load", {"path": os.fspath(path)}))
+    matrix = arrays.pop("precision", None)
+    if matrix is not None:
+        matrix = matrix.reshape(report["D"], report["D"])
     program = report["loss"].get("plugin")
     if plugin_sha256 is not None:
         plugin_sha256 = checksum("plugin_sha256", plugin_sha256)
@@ -59,7 +52,7 @@ def read(
     if loss is not None:
         resolved = resolve(loss)
     else:
-        known = from_report(report["loss"], matrix if found else None)
+        known = from_report(report["loss"], matrix)
         if known is None:
             raise InputError(
                 f"{os.fspath(path)}: the loss {report['loss']['name']!r} of the model "

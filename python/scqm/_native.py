@@ -17,7 +17,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -65,6 +65,7 @@ KINDS: dict[str, type[ScqmError]] = {
     "cancelled": ScqmError,
 }
 
+_decoder = json.JSONDecoder()
 _process = os.getpid()
 _byte = ctypes.c_char
 
@@ -116,9 +117,26 @@ def address(array: npt.NDArray[Any] | None) -> int:
         return number
 
 
+def place(array: npt.NDArray[Any]) -> list[int]:
+    """Return where an array is, as the library reads it."""
+    return [address(array), array.itemsize, *array.shape]
+
+
+def places(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, list[int]]:
+    """Return where arrays are, by name."""
+    return {name: place(array) for name, array in arrays.items()}
+
+
 def contiguous(array: npt.ArrayLike) -> Array:
     """Return an array as aligned, C-contiguous float64, without a copy if it can."""
     return np.require(array, np.float64, ("C", "A"))
+
+
+@functools.cache
+def library() -> dict[str, Any]:
+    """Return what the library is and has: losses, solvers, methods of denoising."""
+    described: dict[str, Any] = json.loads(call(_core.bindings_Library))
+    return described
 
 
 # The functions of the interpreter that the library calls; see
@@ -173,15 +191,29 @@ class Job:
 
     def start(
         self,
-        function: Callable[Concatenate[int, P], int],
-        *args: P.args,
-        **kwargs: P.kwargs,
+        act: str,
+        settings: dict[str, Any],
+        /,
+        **arrays: npt.NDArray[Any] | None,
     ) -> Job:
-        """Call a Start function with the number of the job, and keep its arrays."""
+        """Start with settings, and arrays that are kept; None is no array."""
         _jobs.add(self)
-        self.keep += args
-        call(function, self.number, *args, **kwargs)
+        given = {name: a for name, a in arrays.items() if a is not None}
+        self.keep += given.values()
+        call(_core.bindings_Start, self.number, act, settings, places(given))
         return self
+
+    def result(self) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+        """Return the report of what the job has made, and the flat arrays of it."""
+        # The text is ours: raw_decode leaves out the search for blanks around it.
+        made, _ = _decoder.raw_decode(call(_core.bindings_Report, self.number))
+        arrays = {
+            name: np.empty(length, np.uint8 if name == "bytes" else np.float64)
+            for name, length in made["lengths"].items()
+        }
+        if arrays:
+            call(_core.bindings_Fetch, self.number, places(arrays))
+        return made["report"], arrays
 
     def wait(
         self, until: int = DONE, progress: Callable[[Array], None] | None = None
@@ -248,6 +280,20 @@ class Job:
             return False
         _jobs.discard(self)
         return True
+
+
+def run(
+    act: str,
+    settings: dict[str, Any],
+    answer: Callable[[Job, Array], None] | None = None,
+    progress: Callable[[Array], None] | None = None,
+    /,
+    **arrays: npt.NDArray[Any] | None,
+) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+    """Run a job to its end, and return its report and arrays."""
+    with Job(answer=answer) as job:
+        job.start(act, settings, **arrays).wait(progress=progress)
+        return job.result()
 
 
 class Kept:

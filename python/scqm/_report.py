@@ -17,8 +17,7 @@ import numpy.typing as npt
 from . import _native
 from ._atomic import replacing
 from ._estimator import SCQM
-from ._library import _core
-from ._native import Array, call
+from ._native import Array
 from ._pipeline import last_step
 from ._validation import check_integer
 from ._version import __version__
@@ -93,26 +92,18 @@ def report(
     if names is not None and len(names) != len(rows):
         raise InputError(f"labels are for {len(names)} rows; X has {len(rows)}")
     height, width = _image_shape(columns, image_shape, rows.shape[1])
-    history = sheet.history_
-    fitted = sheet._model()
-    parts, keep = fitted.parts(with_tau=True)
-    settings = fitted.settings_of_fit() | {
-        "page": {
-            "title": title or "An SCQM fit",
-            "settings": _settings(sheet, rows),
-            "labels": names,
-            "names": columns,
-            "height": height,
-            "width": width,
-            "max_rows": check_integer("max_rows", max_rows, 1),
-            "history": np.column_stack([history["iteration"], history["cost"]])
-            .ravel()
-            .tolist(),
-        }
+    way = np.column_stack([sheet.history_[name] for name in ("iteration", "cost")])
+    settings = {
+        "title": title or "An SCQM fit",
+        "settings": _settings(sheet, rows),
+        "labels": names,
+        "names": columns,
+        "height": height,
+        "width": width,
+        "max_rows": check_integer("max_rows", max_rows, 1),
+        "history": way.ravel().tolist(),
     }
-    with fitted.job(rows, parts, *keep) as job:
-        job.start(_core.bindings_StartReport, settings, parts, rows, len(rows)).wait()
-        page = call(_core.bindings_ReportPage, job.number)
+    page, _ = sheet._model().run("page", {"page": settings}, x=rows)
     with replacing(Path(path)) as file:
         file.write_text(page, encoding="utf-8")
     return Path(path)

@@ -10,7 +10,7 @@ import operator
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from . import _native
 from ._estimator import SCQM
 from ._library import _core
-from ._model import fetch
+from ._model import fetched
 from ._native import Array, Job, call
 from ._options import documented
 from ._parameters import FitOptions
@@ -33,8 +33,6 @@ from .losses._resolve import AUTO, resolve
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-T = TypeVar("T")
 
 #: Calls a function for parts of the rows that make up all of them, and returns what
 #: comes out, in any order.
@@ -191,10 +189,8 @@ class Driver:
         """Return the loss with the delta that the rows suggest."""
         begin = time.monotonic()
 
-        def delta(job: Job) -> float:
-            return call(_core.bindings_StreamDelta, job.number)
-
-        found = self._run(loss, {"only_delta": True, "checkpoint": ""}, delta)
+        more = {"only_delta": True, "checkpoint": ""}
+        found, _ = self.run("stream", self.settings | more, loss)
         parameters = self.settings["parameters"]
         if limit := parameters["time_limit"]:
             left = limit - (time.monotonic() - begin)
@@ -203,20 +199,12 @@ class Driver:
 
     def learn(self, loss: Loss) -> tuple[dict[str, Any], dict[str, Array]]:
         """Fit, and return the report and the arrays."""
-        return self._run(loss, {}, fetch)
+        return fetched(*self.run("stream", self.settings, loss))
 
-    def _run(self, loss: Loss, more: dict[str, Any], result: Callable[[Job], T]) -> T:
-        """Run a job, and return its result."""
-        settings = self.settings | more | {"loss": loss._choice()}
-        matrix = loss._matrix()
-        with self.job(loss, matrix) as job:
-            job.start(_core.bindings_StartStream, settings, *self.shape, matrix).wait(
-                progress=self.progress
-            )
-            return result(job)
-
-    def job(self, loss: Loss, *keep: npt.NDArray[Any] | None) -> Job:
-        """Return a job whose questions go to the rows, or to the loss."""
+    def run(
+        self, act: str, settings: dict[str, Any], loss: Loss, **arrays: Array | None
+    ) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+        """Run a job whose questions go to the rows, or to the loss."""
 
         def reply(job: Job, state: Array) -> None:
             if state[_native.QUESTION] == _native.QUESTION_SUM:
@@ -224,7 +212,10 @@ class Driver:
             else:
                 answer(loss, job, state)
 
-        return Job(*keep, answer=reply)
+        n, D = self.shape
+        settings = settings | {"loss": loss._choice(), "rows": n, "columns": D}
+        arrays |= {"precision": loss._matrix()}
+        return _native.run(act, settings, reply, self.progress, **arrays)
 
     def _sum(self, loss: Loss, job: Job, length: int) -> None:
         """Answer a question about all rows."""

@@ -6,9 +6,7 @@ that were held out; the :class:`Suggestion` is their table, with the one to take
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,8 +14,6 @@ import numpy.typing as npt
 
 from . import losses
 from ._display import to_frame
-from ._library import _core
-from ._native import Job, call
 from ._progress import PartProgress
 from ._rows import check_complete
 from ._validation import (
@@ -28,7 +24,7 @@ from ._validation import (
     check_threads,
 )
 from .exceptions import InputError
-from .losses._answer import answer
+from .losses._answer import run
 from .losses._resolve import resolve
 
 if TYPE_CHECKING:
@@ -220,24 +216,13 @@ def suggest(
         "max_components": check_count("max_components", max_components) or 0,
         "folds": check_integer("folds", folds, 2),
         "max_rows": check_integer("max_samples", max_samples, 1),
-        "loss": resolved._choice(),
         "seed": check_seed(random_state),
         "threads": check_threads(n_threads),
     }
-    with (
-        Job(answer=partial(answer, resolved)) as job,
-        PartProgress("suggest", check_bool("verbose", verbose), "scqm") as progress,
-    ):
-        job.start(
-            _core.bindings_StartSuggest,
-            settings,
-            rows,
-            len(rows),
-            rows.shape[1],
-            weights,
-            resolved._matrix(),
-        ).wait(progress=progress)
-        report = json.loads(call(_core.bindings_SuggestReport, job.number))
+    with PartProgress("suggest", check_bool("verbose", verbose), "scqm") as progress:
+        report, _ = run(
+            resolved, "suggest", settings, progress, x=rows, weights=weights
+        )
     table = [{"warning": "", **trial} for trial in report["trials"]]
     best = table[report["best"]]
     return Suggestion(

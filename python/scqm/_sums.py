@@ -15,18 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._library import _core
-from ._native import Array, Job, address, call
+from ._native import Array, library, place
 from ._rows import plain
 from .exceptions import InputError, ScqmError
 from .losses import Loss
-from .losses._answer import answer
+from .losses._answer import run
 
 #: The number of rows of a block. Parts of a table are cut at its multiples.
 BLOCK_ROWS = 1024
 
 # The version of the library, which goes with every question.
-VERSION = _core.bindings_Version()
+VERSION: str = library()["version"]
 
 # Rows that are converted at a time where the library cannot read them as they are.
 SLAB = 64 * BLOCK_ROWS
@@ -102,11 +101,10 @@ class Chunk(NamedTuple):
             own = None if self.weights is None else self.weights[at : at + SLAB]
             yield Chunk(slab, self.first + at, own)
 
-    def described(self) -> list[int]:
-        """Return the numbers by which the library finds the arrays."""
-        single = self.rows.dtype == np.float32
-        weights = address(self.weights)
-        return [address(self.rows), len(self.rows), weights, int(single), self.first]
+    def described(self) -> dict[str, Any]:
+        """Return what the library is told of the rows."""
+        weights = None if self.weights is None else place(self.weights)
+        return {"x": place(self.rows), "weights": weights, "first": self.first}
 
 
 class BlockSums:
@@ -174,42 +172,30 @@ class BlockSums:
         if len(found) == 1:
             return found[0]
         arrays = [_bytes_of(part) for part in found]
-        places = np.array([address(a) for a in arrays], dtype=np.uint64)
-        lengths = np.array([len(a) for a in arrays], dtype=np.uint64)
-        request = _bytes_of(self._request)
-        with Job(*arrays) as job:
-            job.start(
-                _core.bindings_StartMerge,
-                request,
-                len(request),
-                places,
-                lengths,
-                len(arrays),
-            ).wait()
-            return result_bytes(job)
+        settings = {"parts": [place(a) for a in arrays]}
+        _, made = _native.run("merge", settings, request=_bytes_of(self._request))
+        return made["bytes"].tobytes()
 
     def _sum(self, chunks: list[Chunk]) -> list[Part]:
         """Sum over rows that the library can read, run by run without a gap."""
-        loss = self._load()
-        settings = {"loss": loss._choice(), "threads": self._threads}
-        request, matrix = _bytes_of(self._request), loss._matrix()
-        table = np.array([chunk.described() for chunk in chunks], dtype=np.uint64)
-
-        def reply(job: Job, state: Array) -> None:
-            answer(loss, job, state)
-
-        with Job(chunks, answer=reply) as job:
-            job.start(
-                _core.bindings_StartSum,
-                settings,
-                request,
-                len(request),
-                table,
-                len(table),
-                chunks[0].rows.shape[1],
-                matrix,
-            ).wait()
-            return _parts(chunks, result_bytes(job))
+        settings = {
+            "threads": self._threads,
+            "chunks": [chunk.described() for chunk in chunks],
+        }
+        request = _bytes_of(self._request)
+        lengths, made = run(self._load(), "sum", settings, request=request)
+        runs = [(chunks[0].first, chunks[0].end)]
+        for chunk in chunks[1:]:
+            if runs[-1][1] == chunk.first:
+                runs[-1] = (runs[-1][0], chunk.end)
+            else:
+                runs.append((chunk.first, chunk.end))
+        ends = np.cumsum(lengths)[:-1]
+        sums = np.split(made["bytes"], ends)
+        return [
+            Part(first, end, part.tobytes())
+            for (first, end), part in zip(runs, sums, strict=True)
+        ]
 
     def _load(self) -> Loss:
         """Return the loss, which a pickle holds until it is needed."""
@@ -257,22 +243,6 @@ def unpack(packed: bytes, what: str) -> Any:
         ) from error
 
 
-def _parts(chunks: list[Chunk], made: bytes) -> list[Part]:
-    """Return the answers for runs of chunks, each of which is behind its length."""
-    runs: list[list[int]] = []
-    for chunk in chunks:
-        if runs and runs[-1][1] == chunk.first:
-            runs[-1][1] = chunk.end
-        else:
-            runs.append([chunk.first, chunk.end])
-    parts, at = [], 0
-    for first, end in runs:
-        length = int.from_bytes(made[at : at + 8], "little")
-        parts.append(Part(first, end, made[at + 8 : at + 8 + length]))
-        at += 8 + length
-    return parts
-
-
 def _first(part: Part | Chunk) -> int:
     """Return the number of the first row."""
     return part.first
@@ -304,10 +274,3 @@ def _converted(X: npt.NDArray[Any], first: int) -> Array:
 def _bytes_of(part: bytes) -> npt.NDArray[np.uint8]:
     """Return bytes as an array, without a copy."""
     return np.frombuffer(part, np.uint8)
-
-
-def result_bytes(job: Job) -> bytes:
-    """Return the bytes that a job has made."""
-    made = np.empty(call(_core.bindings_ResultBytes, job.number, 0), np.uint8)
-    call(_core.bindings_ResultBytes, job.number, made)
-    return made.tobytes()

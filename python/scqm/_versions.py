@@ -7,8 +7,7 @@ import os
 import platform
 import sys
 
-from ._library import _core
-from ._native import call
+from ._native import library
 from ._version import __version__
 
 __all__ = ["show_versions"]
@@ -40,7 +39,7 @@ def show_versions() -> None:
     """
     facts = {
         "scqm": __version__,
-        "library": call(_core.bindings_Platform),
+        "library": library()["platform"],
         "python": sys.version.replace("\n", " "),
         "executable": sys.executable,
         "machine": platform.platform(),

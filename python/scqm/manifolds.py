@@ -874,4 +874,4 @@ def check(
     )
     if raised:
         raise raised[0]
-    return read(f"manifold {own.name}", verdicts)
+    return read(f"manifold {own.name}", json.loads(verdicts))

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _native
 from ._laws import CheckReport, read
 from ._library import _core
-from ._native import Array, Job, address, call
+from ._native import Array, Job, address, call, library
 from .exceptions import BudgetError, InputError, NonFiniteError
 
 __all__ = ["Block", "Point", "Problem", "Solver", "check", "names"]
@@ -141,28 +141,17 @@ class Problem:
 
     def cost_and_gradient(self, x: Sequence[npt.ArrayLike]) -> tuple[float, Point]:
         """Return the cost and the Riemannian gradient at a point, in one pass."""
-        at, gradient, result = self.pack(x), np.empty(self._size), np.empty(self._size)
+        at, gradient = self.pack(x), np.empty(self._size)
         cost = self._evaluate(at, gradient)
-        call(
-            _core.bindings_ProblemGradient, self._job.number,
-            result, at, gradient)  # fmt: skip
-        return cost, self.unpack(result)
+        return cost, self._map("gradient", at, gradient)
 
     def project(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> Point:
         """Return the orthogonal projection of v on the tangent space at x."""
-        at, vector, result = self.pack(x), self.pack(v), np.empty(self._size)
-        call(
-            _core.bindings_ProblemProject, self._job.number,
-            result, at, vector)  # fmt: skip
-        return self.unpack(result)
+        return self._map("projection", self.pack(x), self.pack(v))
 
     def retract(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> Point:
         """Return the point reached from x along the tangent vector v."""
-        at, vector, result = self.pack(x), self.pack(v), np.empty(self._size)
-        call(
-            _core.bindings_ProblemRetract, self._job.number,
-            result, at, vector)  # fmt: skip
-        return self.unpack(result)
+        return self._map("retraction", self.pack(x), self.pack(v))
 
     def transport(
         self,
@@ -171,11 +160,7 @@ class Problem:
         v: Sequence[npt.ArrayLike],
     ) -> Point:
         """Return the tangent vector at y that corresponds to v, which is one at x."""
-        start, end, vector = self.pack(x), self.pack(y), self.pack(v)
-        call(
-            _core.bindings_ProblemTransport, self._job.number,
-            vector, start, end)  # fmt: skip
-        return self.unpack(vector)
+        return self._map("transport", self.pack(x), self.pack(y), self.pack(v))
 
     def inner(
         self,
@@ -184,10 +169,8 @@ class Problem:
         v: Sequence[npt.ArrayLike],
     ) -> float:
         """Return the inner product of the tangent vectors u and v at x."""
-        at, left, right = self.pack(x), self.pack(u), self.pack(v)
-        return call(
-            _core.bindings_ProblemInner, self._job.number,
-            at, left, right)  # fmt: skip
+        packed = self.pack(x), self.pack(u), self.pack(v)
+        return call(_core.bindings_ProblemInner, self._job.number, *packed)
 
     def norm(self, x: Sequence[npt.ArrayLike], v: Sequence[npt.ArrayLike]) -> float:
         """Return the length of the tangent vector v at x."""
@@ -222,6 +205,12 @@ class Problem:
             parts.append(packed[at : at + size].reshape(block.shape))
             at += size
         return parts
+
+    def _map(self, operation: str, a: Array, b: Array, c: Array | None = None) -> Point:
+        """Return the result of an operation of the manifolds."""
+        out = np.empty(self._size)
+        call(_core.bindings_ProblemMap, self._job.number, operation, out, a, b, c)
+        return self.unpack(out)
 
     def _start(self) -> Point:
         packed = np.empty(self._size)
@@ -364,11 +353,12 @@ def check(solver: Solver) -> CheckReport:
     CheckReport
         True where every law holds; its text lists all of them.
     """
-    with Job(answer=lambda job, _: answer(solver, job, {}, None, None)) as job:
-        job.start(_core.bindings_StartSolverCheck, solver.name).wait()
-        return read(
-            f"solver {solver.name}", call(_core.bindings_CheckReport, job.number)
-        )
+    verdicts, _ = _native.run(
+        "solver check",
+        {"name": solver.name},
+        lambda job, _: answer(solver, job, {}, None, None),
+    )
+    return read(f"solver {solver.name}", verdicts)
 
 
 def names() -> list[SolverName]:
@@ -380,4 +370,4 @@ def names() -> list[SolverName]:
     >>> "rgd" in scqm.solvers.names()
     True
     """
-    return [solver["name"] for solver in json.loads(call(_core.bindings_Solvers))]
+    return [solver["name"] for solver in library()["solvers"]]

@@ -556,10 +556,11 @@ def test_threads_give_equal_bits(X: Array, auto: ManifoldDenoiser) -> None:
 def test_the_library_forgets_what_nobody_needs(X: Array) -> None:
     m = ManifoldDenoiser(method="lpca").fit(X)
     number = m._kept.number
-    assert json.loads(scqm._core.bindings_DenoiserReport(number))["method"] == "lpca"
+    made = json.loads(scqm._core.bindings_Report(number))
+    assert made["report"]["method"] == "lpca"
     del m
     with pytest.raises(RuntimeError, match="job: "):
-        scqm._core.bindings_DenoiserReport(number)
+        scqm._core.bindings_Report(number)
 
 
 def test_fork_is_an_error_and_exit_is_clean() -> None:

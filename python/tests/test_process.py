@@ -25,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import scqm
 from scqm import SCQM, ManifoldDenoiser
+from scqm._model import fetched
 from scqm._validation import check_threads
 from scqm.datasets import make_arc
 
@@ -190,7 +191,7 @@ def test_a_fault_of_the_library_is_an_exception() -> None:
 from scqm import _core
 for x in (8, 2**47 - 8):
     try:
-        _core.bindings_StartFit(x, '{"parameters":{"n_components":1},"solver":"auto","loss":{"name":"l2"}}', x, 3, 3, 0, 0)
+        _core.bindings_Start(x, "fit", '{"parameters":{"n_components":1},"solver":"auto","loss":{"name":"l2"}}', '{"x":[%d,8,3,3]}' % x)
         while _core.bindings_Wait(x, 50, 0) != 1:
             pass
     except RuntimeError as error:
@@ -259,7 +260,7 @@ def test_memory_does_not_grow() -> None:
     def fits(n: int) -> None:
         # What fit does, without the checks of scikit-learn.
         for _ in range(n):
-            m._take(*m._run(settings, loss, X, None), loss)
+            m._take(*fetched(*m._run(settings, loss, X, None)), loss)
             with pytest.raises(
                 scqm.exceptions.InputError, match="row 1, column 1 is NaN"
             ):

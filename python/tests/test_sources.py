@@ -115,7 +115,9 @@ def go_functions() -> dict[str, tuple[list[tuple[str, str]], str]]:
                 argument, _, kind = part.partition(" ")
                 waiting.append(argument)
                 if kind:
-                    own = {"settings": "Settings"}
+                    own = dict.fromkeys(
+                        ("settings", "arrays", "destinations"), "Settings"
+                    )
                     parts += [(w, own.get(w, kinds.get(kind, kind))) for w in waiting]
                     waiting = []
             found[f"bindings_{name}"] = parts, kinds.get(result, result)
@@ -260,7 +262,7 @@ def test_imports_keep_to_the_floors_of_the_architecture() -> None:
 
 
 def test_version() -> None:
-    assert scqm.__version__ == scqm._core.bindings_Version()
+    assert scqm.__version__ == scqm._native.library()["version"]
 
 
 @pytest.mark.parametrize(

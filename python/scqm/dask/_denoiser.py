@@ -24,8 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import losses
 from .._denoiser import LOSS, NEIGHBORS, DenoiseReport, _Fitted, report_of
 from .._denoiser import ManifoldDenoiser as InMemory
-from .._library import _core
-from .._native import Array, call, contiguous
+from .._native import Array, contiguous, run
 from .._rows import check_components
 from ..exceptions import InputError
 from ._client import (
@@ -412,10 +411,7 @@ def _smallest(piece: Piece) -> tuple[int, npt.NDArray[np.uint64], Array]:
     if weights is not None:
         kept &= weights > 0
     rows = contiguous(rows[kept])
-    hashes = np.empty(len(rows), np.uint64)
-    if len(rows):
-        n, D = rows.shape
-        call(_core.bindings_Hashes, rows, n, D, hashes)
+    hashes = run("hashes", {}, x=rows)[1]["bytes"].view(np.uint64)
     hashes, first = np.unique(hashes, return_index=True)
     return len(rows), hashes[:SAMPLE], rows[first[:SAMPLE]]
 

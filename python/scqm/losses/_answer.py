@@ -6,15 +6,37 @@ all rows at a time. What a loss returns is checked here, so that an error names 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import _native
 from .._library import _core
 from .._native import Array, Job, call, contiguous
 from ..exceptions import LossError
 from ._loss import Loss
+
+
+def run(
+    loss: Loss,
+    act: str,
+    settings: dict[str, Any],
+    progress: Callable[[Array], None] | None = None,
+    /,
+    **arrays: npt.NDArray[Any] | None,
+) -> tuple[Any, dict[str, npt.NDArray[Any]]]:
+    """Run a job with a loss to its end, and return its report and arrays."""
+    return _native.run(
+        act,
+        settings | {"loss": loss._choice()},
+        partial(answer, loss),
+        progress,
+        precision=loss._matrix(),
+        **arrays,
+    )
 
 
 def answer(loss: Loss, job: Job, state: Array) -> None:

@@ -6,12 +6,8 @@ trial runs in Go, and asks back for a loss written in Python.
 
 from __future__ import annotations
 
-from functools import partial
-
 from .._laws import CheckReport, read
-from .._library import _core
-from .._native import Job, call
-from ._answer import answer
+from ._answer import run
 from ._loss import LossLike
 from ._resolve import resolve
 
@@ -63,16 +59,10 @@ def check(
     """
     resolved = resolve(loss)
     settings = {
-        "loss": resolved._choice(),
         "dim": dim,
         "scale": scale,
         "non_convex": not convex,
         "tolerance": tolerance,
         "seed": random_state,
     }
-    matrix = resolved._matrix()
-    with Job(answer=partial(answer, resolved)) as job:
-        job.start(_core.bindings_StartLossCheck, settings, matrix).wait()
-        return read(
-            f"loss {resolved.name}", call(_core.bindings_CheckReport, job.number)
-        )
+    return read(f"loss {resolved.name}", run(resolved, "loss check", settings)[0])

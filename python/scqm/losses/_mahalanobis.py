@@ -33,7 +33,7 @@ class Mahalanobis(NativeLoss):
         self.M = matrix
 
     def _params(self) -> dict[str, Any]:
-        return {"precision_size": len(self.M)}
+        return {}
 
     def _matrix(self) -> Array | None:
         return self.M

@@ -7,14 +7,12 @@ comes back to Python for them. Every family of them has a file of its own;
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from .._library import _core
-from .._native import Array, Job, contiguous
+from .. import _native
+from .._native import Array, contiguous
 from ..exceptions import InputError
 from ._loss import Loss
 
@@ -53,20 +51,8 @@ class NativeLoss(Loss):
             raise InputError(
                 f"residuals have {rows.ndim} dimensions; want rows, (n, D)"
             )
-        values, gradients = np.empty(len(rows)), np.empty(rows.shape)
-        matrix = self._matrix()
-        with Job() as job:
-            job.start(
-                _core.bindings_StartLoss,
-                json.dumps(self._choice()),
-                matrix,
-                rows,
-                len(rows),
-                rows.shape[1],
-                values,
-                gradients,
-            ).wait()
-        return values, gradients
+        _, made = _native.run("loss", self._choice(), x=rows, precision=self._matrix())
+        return made["values"], made["grad"].reshape(rows.shape)
 
     def __repr__(self) -> str:
         params = ", ".join(f"{k}={v!r}" for k, v in vars(self).items() if v is not None)

@@ -6,14 +6,12 @@ parts of the variance that it left.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from .._library import _core
-from .._native import Array, Job, call, contiguous
+from .._native import Array, contiguous, run
 from .._validation import check_integer
 from ..exceptions import InputError
 from ._loss import Loss
@@ -76,13 +74,9 @@ def estimate_power(
     >>> abs(estimate.p - 1.0) < 2 * estimate.p_error
     True
     """
-    e = _finite("residuals", residuals).ravel()
-    h = None
-    if parts is not None:
-        h = _shares(parts, np.shape(residuals)).ravel()
-    with Job() as job:
-        job.start(_core.bindings_StartPower, e, len(e), h).wait()
-        report = json.loads(call(_core.bindings_NoiseReport, job.number))
+    e = _finite("residuals", residuals)
+    h = None if parts is None else _shares(parts, e.shape).reshape(1, -1)
+    report, _ = run("power", {}, x=e.reshape(1, -1), parts=h)
     error = float("inf") if report["p_error"] is None else report["p_error"]
     return Power(report["p"], error, report["scale"])
 
@@ -150,9 +144,7 @@ def choose(
         if parts is None
         else _shares(parts, e.shape)
     )
-    with Job() as job:
-        job.start(_core.bindings_StartChoice, e, len(e), e.shape[1], d, h).wait()
-        report = json.loads(call(_core.bindings_NoiseReport, job.number))
+    report, _ = run("choice", {"d": d}, x=e, parts=h)
     loss = from_report(report["loss"], None) or L2()
     return Choice(loss, report["decided"], report["reason"])
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._library import _core
-from .._native import Array, call
+from .._native import Array, library
 from .._validation import check_number
 from ..exceptions import InputError
 from ._loss import FunctionLoss, Loss, LossLike, LossName
@@ -63,7 +62,7 @@ def names() -> list[LossName]:
     >>> "huber" in scqm.losses.names()
     True
     """
-    return [loss["name"] for loss in json.loads(call(_core.bindings_Losses))]
+    return [loss["name"] for loss in library()["losses"]]
 
 
 def resolve(
