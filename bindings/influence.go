@@ -64,17 +64,11 @@ func responseOf(in *input) work {
 func responsesOf(in *input) work {
 	var s struct {
 		modelSettings
-		Rows chunkSettings `json:"rows"`
+		First int `json:"first"`
 	}
 	in.decode(&s)
 	m := in.model(&s.modelSettings)
-	first := s.Rows.First // in the whole table, which the part need not know
-	s.Rows.First = 0
-	p := &part{d: m.D}
-	if shape := s.Rows.X.shape(); len(shape) > 0 {
-		p.n = shape[0]
-	}
-	in.note(p.append(s.Rows))
+	p := in.part()
 	response := in.bytes("response")
 	return func(j *job) (_ *outcome, err error) {
 		if m.Loss, err = s.Loss.build(j); err != nil {
@@ -85,8 +79,8 @@ func responsesOf(in *input) work {
 			return nil, err
 		}
 		out := make([]float64, 4*p.n)
-		_, err = r.LeaveOut(j.ctx, p.source(), first, threads(s.Threads), func(at int, rows []scqm.RowInfluence) error {
-			copy(out[4*(at-first):], influences(nil, rows))
+		_, err = r.LeaveOut(j.ctx, p.source(), s.First, threads(s.Threads), func(at int, rows []scqm.RowInfluence) error {
+			copy(out[4*(at-s.First):], influences(nil, rows))
 			return nil
 		})
 		return &outcome{arrays: map[string][]float64{"out": out}}, err

@@ -56,46 +56,32 @@ func streamed(t *testing.T, x []float64, n int, settings string, spoil func(part
 
 // sum answers a request for some of the rows.
 func sum(t *testing.T, request []byte, x []float64, first, count int) []byte {
-	parts, err := sums(t, request, chunkOf(x, first, first+count))
+	b, err := sumOfPart(t, request, placed(x[first*columns:(first+count)*columns], count, columns), nil, first)
 	require.NoError(t, err)
-	require.Len(t, parts, 1)
-	return parts[0]
+	return b
 }
 
-// chunkOf describes rows of a table for sums.
-func chunkOf[T any](x []T, first, end int) map[string]any {
-	return map[string]any{"x": placed(x[first*columns:end*columns], end-first, columns), "first": first}
-}
-
-// sums answers a request for chunks.
-func sums(t *testing.T, request []byte, chunks ...map[string]any) (parts [][]byte, err error) {
+// sumOfPart answers a request for rows, and weights if there are any.
+func sumOfPart(t *testing.T, request []byte, x, weights []uint64, first int) ([]byte, error) {
 	number := newNumber()
 	defer release(t, number)
-	settings, err := encode(map[string]any{"loss": map[string]any{"name": "squared_l2"}, "threads": 1, "chunks": chunks})
-	require.NoError(t, err)
-	if _, err = Start(number, "sum", settings, arrays(t, map[string]any{"request": placed(request)})); err != nil {
+	given := map[string]any{"request": placed(request), "x": x}
+	if weights != nil {
+		given["weights"] = weights
+	}
+	if _, err := Start(number, "sum", fmt.Sprintf(`{"loss":{"name":"squared_l2"},"threads":1,"first":%d}`, first), arrays(t, given)); err != nil {
 		return nil, err
 	}
 	if err := await(t, number); err != nil {
 		return nil, err
 	}
-	var lengths []int
-	all := resultBytes(t, number, &lengths)
-	for _, n := range lengths {
-		part := pinned[byte](t, n)
-		copy(part, all)
-		parts, all = append(parts, part), all[n:]
-	}
-	return parts, nil
+	return resultBytes(t, number), nil
 }
 
-func resultBytes(t *testing.T, number int64, report any) []byte {
+func resultBytes(t *testing.T, number int64) []byte {
 	text, err := Report(number)
 	require.NoError(t, err)
-	head := struct {
-		Report  any            `json:"report"`
-		Lengths map[string]int `json:"lengths"`
-	}{Report: report}
+	var head struct{ Lengths map[string]int }
 	require.NoError(t, json.Unmarshal([]byte(text), &head))
 	b := pinned[byte](t, head.Lengths["bytes"])
 	_, err = Fetch(number, arrays(t, map[string]any{"bytes": placed(b)}))
@@ -118,7 +104,7 @@ func merged(t *testing.T, request []byte, parts [][]byte) ([]byte, error) {
 	if err := await(t, number); err != nil {
 		return nil, err
 	}
-	return resultBytes(t, number, nil), nil
+	return resultBytes(t, number), nil
 }
 
 // rowsOnASheet returns n rows.
@@ -230,55 +216,36 @@ func TestSumsOfSinglePrecision(t *testing.T) {
 		x[i] = float64(single[i])
 	}
 	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
-	got, err := sums(t, request, chunkOf(single, 0, n))
+	got, err := sumOfPart(t, request, placed(single, n, columns), nil, 0)
 	require.NoError(t, err)
-	assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, got)
+	assert.Equal(t, sum(t, request, x, 0, n), got)
 }
 
-// Arrays with gaps between them have an answer for each run, and rows that come twice are refused.
-func TestSumsOfArraysWithGaps(t *testing.T) {
-	const b, n = scqm.BlockRows, 4*scqm.BlockRows + 10
-	x := rowsOnASheet(t, n)
-	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
-	got, err := sums(t, request, chunkOf(x, 0, b), chunkOf(x, 2*b, 3*b), chunkOf(x, 3*b, 4*b))
-	require.NoError(t, err)
-	assert.Equal(t, [][]byte{sum(t, request, x, 0, b), sum(t, request, x, 2*b, 2*b)}, got)
-	_, err = sums(t, request, chunkOf(x, 0, 2*b), chunkOf(x, b, 3*b))
-	assert.ErrorContains(t, err, "rows 1024 to 2047 are given twice")
-}
-
-// Rows in several arrays are summed as in one, with weights where some have them, and cuts
-// inside of blocks are refused.
-func TestSumsOfSeveralArrays(t *testing.T) {
+// Rows have weights, and cuts inside of blocks are refused.
+func TestSumsOfParts(t *testing.T) {
 	const n = 3*scqm.BlockRows + 10
 	x := rowsOnASheet(t, n)
 	request := sweepRequest(t, scqm.Data{N: n, D: columns, X: x})
-	ones := pinned[float64](t, 2*scqm.BlockRows)
-	for i := range ones {
-		ones[i] = 1
+	weights := pinned[float64](t, n)
+	for i := range weights {
+		weights[i] = 1
 	}
-	cut := func(at0, at1 int, weights any) ([][]byte, error) {
-		weighed := chunkOf(x, at0, at1)
-		weighed["weights"] = weights
-		return sums(t, request, chunkOf(x, 0, at0), weighed, chunkOf(x, at1, n))
-	}
-	for _, weights := range []any{nil, placed(ones)} {
-		got, err := cut(scqm.BlockRows, 3*scqm.BlockRows, weights)
-		require.NoError(t, err)
-		assert.Equal(t, [][]byte{sum(t, request, x, 0, n)}, got)
-	}
+	got, err := sumOfPart(t, request, placed(x, n, columns), placed(weights), 0)
+	require.NoError(t, err)
+	assert.Equal(t, sum(t, request, x, 0, n), got)
+	weights[1027] = math.NaN()
 	for want, c := range map[string]struct {
-		at0, at1 int
-		weights  any
+		first, rows int
+		weights     []uint64
 	}{
-		"rows 0 to 999 are cut inside of a block": {1000, 3 * scqm.BlockRows, nil},
-		"rows 3082 to 3081 of 3082":               {scqm.BlockRows, n, nil},
-		"2048 weights of 1024 rows":               {scqm.BlockRows, 2 * scqm.BlockRows, placed(ones)},
+		"rows 0 to 999 are cut inside of a block":   {0, 1000, nil},
+		"rows 10 to 3081 are cut inside of a block": {10, n - 10, nil},
+		"rows 1024 to 4105 of 3082":                 {scqm.BlockRows, n, nil},
+		"x: shape [0 3]":                            {0, 0, nil},
+		"weights: shape [3082], not [1024]":         {0, scqm.BlockRows, placed(weights)},
+		"weight of row 1027 is NaN":                 {0, n, placed(weights)},
 	} {
-		_, err := cut(c.at0, c.at1, c.weights)
+		_, err := sumOfPart(t, request, placed(x, c.rows, columns), c.weights, c.first)
 		assert.ErrorContains(t, err, want)
 	}
-	ones[3] = math.NaN()
-	_, err := cut(scqm.BlockRows, 3*scqm.BlockRows, placed(ones))
-	assert.ErrorContains(t, err, "weight of row 1027 is NaN")
 }

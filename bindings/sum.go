@@ -4,38 +4,27 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/scqm/scqm/framework"
 	datarows "github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// chunkSettings describe rows from number First on, a multiple of scqm.BlockRows, of float64 or
-// float32, with their weights where they have some.
-type chunkSettings struct {
-	X       array `json:"x"`
-	Weights array `json:"weights"`
-	First   int   `json:"first"`
-}
-
-// sumOf answers the request of [FetchRequest], an array of bytes, for the rows of chunks, which are
-// in the order of the table; the precision of the loss may be an array. The bytes have an answer
-// for each run of chunks without a gap between them, and the report has their lengths. Rows may be
+// sumOf answers the request of [FetchRequest], an array of bytes, for a part of the table from row
+// first on; the precision of the loss may be an array. The rows may be
 // read many times, in any order.
 func sumOf(in *input) work {
 	var s struct {
-		Loss    lossChoice      `json:"loss"`
-		Threads int             `json:"threads"`
-		Chunks  []chunkSettings `json:"chunks"`
+		Loss    lossChoice `json:"loss"`
+		Threads int        `json:"threads"`
+		First   int        `json:"first"`
 	}
 	in.decode(&s)
 	in.loss(&s.Loss)
 	r := in.request()
-	p := &part{n: r.N, d: r.D, checked: !r.Kind.Scores()}
-	for _, c := range s.Chunks {
-		in.note(p.append(c))
-	}
+	p := in.part()
+	p.checked = !r.Kind.Scores()
+	in.note(p.place(r.N, r.D, s.First))
 	return func(j *job) (*outcome, error) {
 		var loss framework.Loss
 		if r.Kind.Scores() {
@@ -44,20 +33,13 @@ func sumOf(in *input) work {
 				return nil, err
 			}
 		}
-		sums, err := scqm.SumRanges(j.ctx, r, p.source(), loss, p.ranges(), threads(s.Threads))
+		blocks := scqm.BlockRange{First: p.first / scqm.BlockRows, Count: scqm.Blocks(p.rows)}
+		sums, err := scqm.SumRanges(j.ctx, r, p.source(), loss, []scqm.BlockRange{blocks}, threads(s.Threads))
 		if err != nil {
 			return nil, err
 		}
-		var all []byte
-		var lengths []int
-		for _, sum := range sums {
-			b, err := sum.MarshalBinary()
-			if err != nil {
-				return nil, err
-			}
-			all, lengths = append(all, b...), append(lengths, len(b))
-		}
-		return &outcome{report: lengths, bytes: all}, nil
+		b, err := sums[0].MarshalBinary()
+		return &outcome{bytes: b}, err
 	}
 }
 
@@ -115,72 +97,56 @@ func readPartial(b []byte) (*scqm.Partial, error) {
 
 // part is some rows of a table, as a source of the whole table: others are not asked for.
 type part struct {
-	n, d   int
-	chunks []chunk // in the order of their rows
-	last   int     // the number of the row behind them
+	n, d        int
+	first, rows int
+	x           []float64
+	single      []float32 // where they are of this type
+	weights     []float64 // nil: all 1
 	// checked says that numbers are looked at, as they are in the first read of a fit.
 	checked bool
 }
 
-// chunk is an array of Python that holds the rows of the table from row first on.
-type chunk struct {
-	first   int
-	rows    int
-	x       []float64
-	single  []float32 // where they are of this type
-	weights []float64 // nil: all 1
-}
-
-// append adds rows.
-func (p *part) append(of chunkSettings) (err error) {
-	shape := of.X.shape()
-	if len(shape) != 2 {
-		return fmt.Errorf("rows of shape %v: %w", shape, framework.ErrInvalid)
-	}
-	if shape[1] != p.d {
-		return fmt.Errorf("rows of %d columns, and a fit of %d: %w", shape[1], p.d, framework.ErrInvalid)
-	}
-	c := chunk{first: of.First, rows: shape[0]}
-	switch last := c.first + c.rows - 1; {
-	case c.rows < 1 || c.first < 0 || c.first >= p.n || c.rows > p.n-c.first:
-		return fmt.Errorf("rows %d to %d of %d: %w", c.first, last, p.n, framework.ErrInvalid)
-	case c.first%scqm.BlockRows != 0 || (last+1)%scqm.BlockRows != 0 && last+1 != p.n:
-		return fmt.Errorf("rows %d to %d are cut inside of a block: parts must begin at multiples of %d rows: %w",
-			c.first, last, scqm.BlockRows, framework.ErrInvalid)
-	case c.first < p.last:
-		return fmt.Errorf("rows %d to %d are given twice: %w", c.first, min(p.last, last+1)-1, framework.ErrInvalid)
-	}
-	p.last = c.first + c.rows
-	if of.X[1] == singleSize {
-		c.single, err = elements[float32]("x", of.X)
+// part reads the rows x, of float64 or float32, and their weights, if they have some, as a table.
+func (in *input) part() *part {
+	p := &part{}
+	a := in.arrays["x"]
+	if len(a) > 1 && a[1] == singleSize {
+		delete(in.arrays, "x")
+		var err error
+		p.single, err = elements[float32]("x", a)
+		in.note(err)
 	} else {
-		c.x, err = elements[float64]("x", of.X)
+		p.x, _ = in.numbers("x", -1, -1)
 	}
-	if err == nil && of.Weights != nil {
-		if c.weights, err = elements[float64]("weights", of.Weights); len(c.weights) != c.rows && err == nil {
-			err = fmt.Errorf("%d weights of %d rows: %w", len(c.weights), c.rows, framework.ErrInvalid)
-		}
+	if shape := a.shape(); len(shape) == 2 && shape[0] > 0 && shape[1] > 0 {
+		p.rows, p.d = shape[0], shape[1]
+	} else {
+		in.note(fmt.Errorf("x: shape %v: %w", shape, framework.ErrInvalid))
 	}
-	p.chunks = append(p.chunks, c)
-	return err
+	p.weights, _ = in.optional("weights", p.rows)
+	p.n = p.rows
+	return p
 }
 
-// ranges returns the blocks of the part, in runs without gaps.
-func (p *part) ranges() (list []scqm.BlockRange) {
-	for k, c := range p.chunks {
-		count := scqm.Blocks(c.rows)
-		if k > 0 && p.chunks[k-1].first+p.chunks[k-1].rows == c.first {
-			list[len(list)-1].Count += count
-			continue
-		}
-		list = append(list, scqm.BlockRange{First: c.first / scqm.BlockRows, Count: count})
+// place makes the rows those from row first on of a table of n rows of length d. They begin and end
+// at multiples of scqm.BlockRows, or at its end.
+func (p *part) place(n, d, first int) error {
+	p.n, p.first = n, first
+	switch last := first + p.rows - 1; {
+	case p.d != d:
+		return fmt.Errorf("rows of %d columns, and a fit of %d: %w", p.d, d, framework.ErrInvalid)
+	case first < 0 || first >= n || p.rows > n-first:
+		return fmt.Errorf("rows %d to %d of %d: %w", first, last, n, framework.ErrInvalid)
+	case first%scqm.BlockRows != 0 || (last+1)%scqm.BlockRows != 0 && last+1 != n:
+		return fmt.Errorf("rows %d to %d are cut inside of a block: parts must begin at multiples of %d rows: %w",
+			first, last, scqm.BlockRows, framework.ErrInvalid)
 	}
-	return list
+	return nil
 }
 
 // source returns the part, whose rows have weights where any were given.
 func (p *part) source() datarows.Source {
-	if slices.ContainsFunc(p.chunks, func(c chunk) bool { return c.weights != nil }) {
+	if p.weights != nil {
 		return weightedPart{p}
 	}
 	return p
@@ -189,34 +155,23 @@ func (p *part) source() datarows.Source {
 // Shape implements [scqm.Source].
 func (p *part) Shape() (n, d int) { return p.n, p.d }
 
-// at returns the array that holds a row. Blocks, which is what is read, are never in two.
-func (p *part) at(row int) *chunk {
-	k, met := slices.BinarySearchFunc(p.chunks, row, func(c chunk, row int) int { return c.first - row })
-	if !met {
-		k--
-	}
-	return &p.chunks[k]
-}
-
 // Held implements [datarows.Holder]: float64 is read where it is.
 func (p *part) Held(first, count int) ([]float64, error) {
-	c := p.at(first)
-	if c.single != nil {
+	if p.single != nil {
 		return nil, nil
 	}
-	at := (first - c.first) * p.d
-	x := c.x[at : at+count*p.d : at+count*p.d]
+	at := (first - p.first) * p.d
+	x := p.x[at : at+count*p.d : at+count*p.d]
 	return x, p.check(x, first)
 }
 
 // ReadRows implements [datarows.Source].
 func (p *part) ReadRows(_ context.Context, dst []float64, first int) error {
-	c := p.at(first)
-	at := (first - c.first) * p.d
-	if c.single == nil {
-		copy(dst, c.x[at:])
+	at := (first - p.first) * p.d
+	if p.single == nil {
+		copy(dst, p.x[at:])
 	} else {
-		for i, v := range c.single[at : at+len(dst)] {
+		for i, v := range p.single[at : at+len(dst)] {
 			dst[i] = float64(v)
 		}
 	}
@@ -236,14 +191,7 @@ type weightedPart struct{ *part }
 
 // ReadWeights implements [datarows.Weigher].
 func (p weightedPart) ReadWeights(_ context.Context, dst []float64, first int) error {
-	c := p.at(first)
-	if c.weights == nil {
-		for i := range dst {
-			dst[i] = 1
-		}
-		return nil
-	}
-	copy(dst, c.weights[first-c.first:])
+	copy(dst, p.weights[first-p.first:])
 	for i, w := range dst {
 		if !(w >= 0) || math.IsInf(w, 0) {
 			return fmt.Errorf("weight of row %d is %v, want a finite number of at least 0: %w", first+i, w, framework.ErrInvalid)

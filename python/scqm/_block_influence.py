@@ -135,8 +135,8 @@ class BlockInfluence:
         if X.shape[1] != D:
             raise InputError(f"rows have {X.shape[1]} columns; the model wants {D}")
         held = np.frombuffer(self._response, np.uint8)
-        more = {"rows": chunk.described()}
-        _, made = self._model.run("responses", more, response=held)
+        arrays = {"x": X, "weights": chunk.weights, "response": held}
+        _, made = self._model.run("responses", {"first": chunk.first}, **arrays)
         return made["out"].reshape(-1, 4)
 
 

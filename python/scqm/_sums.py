@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 import socket
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,18 +34,6 @@ try:  # which pickles functions of scripts and notebooks, where plain pickles ca
     from cloudpickle import dumps as _dumps
 except ImportError:
     _dumps = pickle.dumps
-
-
-#: Rows, the number of the first of them, and their weights or None.
-Given: TypeAlias = tuple[npt.ArrayLike, int, npt.ArrayLike | None]
-
-
-class Part(NamedTuple):
-    """What the rows from ``first`` to before ``end`` say."""
-
-    first: int
-    end: int
-    sums: bytes
 
 
 class Chunk(NamedTuple):
@@ -82,29 +70,15 @@ class Chunk(NamedTuple):
                 )
         return cls(X, int(first), weights)
 
-    @property
-    def end(self) -> int:
-        """Return the number of the row behind the last one."""
-        return self.first + len(self.rows)
-
     def readable(self) -> Iterator[Chunk]:
         """Yield the rows as they are or, where the library cannot read them, slabs."""
         if readable(self.rows):
             yield self
-        else:
-            yield from self.converted()
-
-    def converted(self) -> Iterator[Chunk]:
-        """Yield slabs of the rows as the library reads them."""
+            return
         for at in range(0, len(self.rows), SLAB):
             slab = _converted(self.rows[at : at + SLAB], self.first + at)
             own = None if self.weights is None else self.weights[at : at + SLAB]
             yield Chunk(slab, self.first + at, own)
-
-    def described(self) -> dict[str, Any]:
-        """Return what the library is told of the rows."""
-        weights = None if self.weights is None else place(self.weights)
-        return {"x": place(self.rows), "weights": weights, "first": self.first}
 
 
 class BlockSums:
@@ -133,38 +107,8 @@ class BlockSums:
         sample_weight: npt.ArrayLike | None = None,
     ) -> bytes:
         """Return what the rows from row number ``first`` on say."""
-        return self.together([(rows, first, sample_weight)])[0].sums
-
-    def together(self, chunks: Iterable[Given]) -> list[Part]:
-        """Return what chunks of rows say, in as few parts as there are gaps.
-
-        They are summed by one call of the library, which takes a millisecond whatever
-        its rows, but for those that must be converted.
-        """
-        direct: list[Chunk] = []
-        parts: list[Part] = []
-        for chunk in sorted((Chunk.of(*given) for given in chunks), key=_first):
-            if readable(chunk.rows):
-                direct.append(chunk)
-            else:
-                for slab in chunk.converted():
-                    parts += self._sum([slab])
-        for columns in {chunk.rows.shape[1] for chunk in direct}:  # mostly one
-            parts += self._sum([c for c in direct if c.rows.shape[1] == columns])
-        return self.join(parts)
-
-    def join(self, parts: Iterable[Part]) -> list[Part]:
-        """Merge parts that adjoin."""
-        runs: list[list[Part]] = []
-        for part in sorted(parts, key=_first):
-            if runs and runs[-1][-1].end == part.first:
-                runs[-1].append(part)
-            else:
-                runs.append([part])
-        return [
-            Part(run[0].first, run[-1].end, self.merge(part.sums for part in run))
-            for run in runs
-        ]
+        chunk = Chunk.of(rows, first, sample_weight)
+        return self.merge(self._sum(slab) for slab in chunk.readable())
 
     def merge(self, parts: Iterable[bytes]) -> bytes:
         """Return what adjoining parts say together, to the same bits in any order."""
@@ -176,26 +120,13 @@ class BlockSums:
         _, made = _native.run("merge", settings, request=_bytes_of(self._request))
         return made["bytes"].tobytes()
 
-    def _sum(self, chunks: list[Chunk]) -> list[Part]:
-        """Sum over rows that the library can read, run by run without a gap."""
-        settings = {
-            "threads": self._threads,
-            "chunks": [chunk.described() for chunk in chunks],
-        }
+    def _sum(self, chunk: Chunk) -> bytes:
+        """Sum over rows that the library can read."""
+        settings = {"threads": self._threads, "first": chunk.first}
+        arrays = {"x": chunk.rows, "weights": chunk.weights}
         request = _bytes_of(self._request)
-        lengths, made = run(self._load(), "sum", settings, request=request)
-        runs = [(chunks[0].first, chunks[0].end)]
-        for chunk in chunks[1:]:
-            if runs[-1][1] == chunk.first:
-                runs[-1] = (runs[-1][0], chunk.end)
-            else:
-                runs.append((chunk.first, chunk.end))
-        ends = np.cumsum(lengths)[:-1]
-        sums = np.split(made["bytes"], ends)
-        return [
-            Part(first, end, part.tobytes())
-            for (first, end), part in zip(runs, sums, strict=True)
-        ]
+        _, made = run(self._load(), "sum", settings, request=request, **arrays)
+        return made["bytes"].tobytes()
 
     def _load(self) -> Loss:
         """Return the loss, which a pickle holds until it is needed."""
@@ -241,11 +172,6 @@ def unpack(packed: bytes, what: str) -> Any:
             f"{what} cannot be loaded on {socket.gethostname()}: "
             f"{type(error).__name__}: {error}; install what it is made of there"
         ) from error
-
-
-def _first(part: Part | Chunk) -> int:
-    """Return the number of the first row."""
-    return part.first
 
 
 def readable(X: npt.NDArray[Any]) -> bool:

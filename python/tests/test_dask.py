@@ -6,12 +6,9 @@ frames have the drill internal/soak/cluster_fits.py.
 
 from __future__ import annotations
 
-import asyncio
 import pickle
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,12 +19,12 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import scqm
 from scqm import losses
-from scqm._sums import BLOCK_ROWS, Part
+from scqm._sums import BLOCK_ROWS
 from scqm.exceptions import InputError
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
-from scqm.dask import SCQM, _client, _direct, _estimator  # noqa: E402 - needs Dask
+from scqm.dask import SCQM, _client, _estimator  # noqa: E402 - needs Dask
 
 Array = npt.NDArray[np.float64]
 LEARNED = ("offset_", "components_", "curvature_components_", "theta_")
@@ -104,144 +101,6 @@ def test_what_comes_to_the_client(rows: Any, monkeypatch: pytest.MonkeyPatch) ->
     assert len(lengths) == model.n_reads_
     # Whatever n: see docs/guide/large.md.
     assert sorted(lengths)[len(lengths) // 2] < 3000
-
-
-def test_chunks_of_a_worker_are_summed_together(rows: Any, client: Any) -> None:
-    lazy = _estimator.Parts(client, rows, None)
-    assert lazy.shares() == {_estimator.NOWHERE: [[0], [1], [2]]}
-    assert lazy.kept_shares() is not lazy.kept_shares()
-    small = client.persist(da.from_array(X, chunks=(BLOCK_ROWS, 5)))
-    distributed.wait(small)
-    parts = _estimator.Parts(client, small, None)
-    where = client.who_has(parts.held)
-    shares = parts.shares()
-    assert sorted(k for [share] in shares.values() for k in share) == list(range(6))
-    for home, [share] in shares.items():
-        assert all(home in where[parts.held[k].key] for k in share)
-    parts.bytes = [3 << 27, 3 << 27, 1 << 27, 1 << 27, 1 << 27, 1 << 27]
-    assert parts.cut([0, 1, 2, 3], 1) == [[0], [1, 2, 3]]
-    assert parts.cut([2, 3, 4, 5], 1) == [[2, 3, 4, 5]]
-    assert parts.cut([2, 3, 4, 5], 2) == [[2, 3], [4, 5]]
-    # Where chunks are is asked again from time to time.
-    kept = [parts.kept_shares() for _ in range(_estimator.ASKED + 1)]
-    assert all(k is kept[0] for k in kept[:-1])
-    assert kept[-1] is not kept[0]
-
-
-@pytest.mark.parametrize("weighed", [False, True])
-def test_workers_are_asked_directly(
-    client: Any, whole: scqm.SCQM, monkeypatch: pytest.MonkeyPatch, weighed: bool
-) -> None:
-    held = client.persist(da.from_array(X, chunks=(BLOCK_ROWS, 5)))
-    distributed.wait(held)
-    seen: list[set[str]] = []
-    weights = None
-    if weighed:
-        w = np.random.default_rng(2).uniform(size=len(X))
-        whole = scqm.SCQM(2, solver="streaming", **SETTINGS).fit(X, sample_weight=w)
-        weights = da.from_array(w, chunks=999)
-
-    def tasks(dask_scheduler: Any = None) -> set[str]:
-        workers = dask_scheduler.workers.values()
-        return {w.address for w in workers if w.processing}
-
-    class Watching(_estimator.Parts):
-        def asked(self, ask: bytes, shares: Any) -> Any:
-            if weighed:  # which are laid beside the rows while the fit begins
-                distributed.wait(self.weights)
-            found = super().asked(ask, shares)
-            if found is None:
-                # A busy scheduler may have laid weights elsewhere; the tasks that
-                # follow bring them to the rows.
-                assert weighed
-                return None
-            if len(seen) < 20:
-                seen.append(self.client.run_on_scheduler(tasks) ^ set(shares))
-            return found
-
-    monkeypatch.setattr(_estimator, "Parts", Watching)
-    model = SCQM(2, **SETTINGS).fit(held, sample_weight=weights)
-    assert same(model, whole)
-    # A scheduler that took workers for idle might close them.
-    assert set() in seen
-    assert client.run_on_scheduler(tasks) == set()
-
-
-def test_what_is_not_answered_is_done_by_tasks(
-    client: Any, whole: scqm.SCQM, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = client.persist(da.from_array(X, chunks=(BLOCK_ROWS, 5)))
-    distributed.wait(held)
-    none = []
-
-    class Astray(_estimator.Parts):
-        def named(self, shares: list[list[int]]) -> Any:
-            named = super().named(shares)
-            if self.reads % 3 == 0:  # a chunk that is not there
-                named[-1].keys[-1] = "gone"
-            if self.reads % 3 == 1:  # a question that fails there
-                named[-1].first[-1] = -1
-            return named
-
-        def asked(self, ask: bytes, shares: Any) -> Any:
-            found = super().asked(ask, shares)
-            none.append(found is None)
-            return found
-
-    monkeypatch.setattr(_estimator, "Parts", Astray)
-    assert same(SCQM(2, **SETTINGS).fit(held), whole)
-    assert True in none
-    assert False in none
-
-
-class Adding:
-    """Sums that say which rows they are of."""
-
-    def join(self, parts: Iterator[Part]) -> list[Part]:
-        found = b"".join(part.sums for part in parts)
-        return [Part(0, len(found), bytes(sorted(found)))]
-
-
-def add_rows(_: bytes, rows: list[int], first: list[int], __: Any) -> list[Part]:
-    return [Part(first[0], first[0] + 1, bytes(rows))]
-
-
-@pytest.mark.parametrize("members", [1, 2, 17, 40])
-def test_questions_go_along_a_tree(members: int) -> None:
-    asked: list[str] = []
-    lost: set[str] = set()
-
-    class Worker:
-        """As much of a worker as answers ask."""
-
-        def __init__(self, address: str) -> None:
-            self.state = SimpleNamespace(nthreads=1)
-            self.executors = {"default": pool}
-            self.data = {} if address in lost else {"x": int(address)}
-
-        def rpc(self, address: str) -> Any:
-            async def run(function: bytes, args: bytes, **_: Any) -> dict[str, Any]:
-                asked.append(address)
-                if address == "broken":
-                    return {"status": "error"}
-                question, crew = pickle.loads(args)
-                found = await pickle.loads(function)(question, crew, Worker(address))
-                return {"status": "OK", "result": found}
-
-            return SimpleNamespace(run=run)
-
-    question = _direct.Question("fit", add_rows, pickle.dumps(Adding()))
-    crew = [_direct.Member(str(k), [_direct.Share(["x"], [k])]) for k in range(members)]
-    with ThreadPoolExecutor(2) as pool:
-        found = asyncio.run(_direct.answer(question, crew, Worker("0")))
-        assert found == [Part(0, members, bytes(range(members)))]
-        assert sorted(asked, key=int) == [str(k) for k in range(1, members)]
-        lost.add(str(members - 1))
-        assert asyncio.run(_direct.answer(question, crew, Worker("0"))) is None
-        lost.clear()
-        crew.append(_direct.Member("broken", []))
-        assert asyncio.run(_direct.answer(question, crew, Worker("0"))) is None
-    _direct.leave("fit")
 
 
 def test_maps_are_lazy(model: SCQM, whole: scqm.SCQM, rows: Any) -> None:

@@ -92,35 +92,21 @@ def test_rows_of_every_kind_make_the_same_sums(tmp_path: Path) -> None:
         assert same(got, want)
 
 
-def test_chunks_of_one_place_are_summed_together() -> None:
+def test_parts_of_several_types() -> None:
     X = sheet(5 * BLOCK_ROWS + 7).astype(np.float32)
     cuts = [(at, X[at : at + BLOCK_ROWS]) for at in range(0, len(X), BLOCK_ROWS)]
-    # Kinds that the library reads as they are, side by side, and one that it does not.
     kinds: list[Any] = [np.float32, float, ">f8", float, float, np.float32]
-    chunks: list[Any] = [
-        (rows.astype(kind), at, None)
-        for (at, rows), kind in zip(cuts, kinds, strict=True)
-    ]
 
     def parts(function: BlockSums) -> list[bytes]:
-        first = function.together([chunks[k] for k in (4, 0, 1)])
-        assert [(p.first, p.end) for p in first] == [(0, 2048), (4096, 5120)]
-        second = function.together([chunks[k] for k in (5, 3, 2)])
-        assert [(p.first, p.end) for p in second] == [(2048, 4096), (5120, 5127)]
-        (whole,) = function.join(first + second)
-        return [whole.sums]
+        made = [
+            function(rows.astype(kind), at)
+            for (at, rows), kind in zip(cuts, kinds, strict=True)
+        ]
+        return [function.merge([made[1], made[0]]), function.merge(made[2:])]
 
     got = fit_blocks(parts, X.shape, 2, max_iter=2, tol=1)
     want = fit_blocks(cut(X.astype(float), len(X)), X.shape, 2, max_iter=2, tol=1)
     assert same(got, want)
-    with pytest.raises(InputError, match="rows of 4 columns, and a fit of 5"):
-        fit_blocks(
-            lambda f: [
-                p.sums for p in f.together([chunks[1], (X[2048:3072, :4], 2048, None)])
-            ],
-            X.shape,
-            2,
-        )
 
 
 def test_weights() -> None:

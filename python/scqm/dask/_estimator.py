@@ -8,18 +8,14 @@ that a worker that dies costs what it was summing and no more.
 
 from __future__ import annotations
 
-import math
 import os
-import uuid
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import dask
 import dask.array as da
 import numpy as np
-from distributed import Client, Future, futures_of, wait
+from distributed import Client
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,7 +24,7 @@ from .._block_influence import influence_blocks
 from .._options import documented
 from .._parameters import FitOptions
 from .._streaming import fit_parts
-from .._sums import BlockSums, Part, pack
+from .._sums import BlockSums, pack
 from ..exceptions import InputError
 from ._client import (
     array_of,
@@ -39,29 +35,14 @@ from ._client import (
     whole_blocks,
     with_sizes,
 )
-from ._direct import Member, Question, Share, answer, leave, stay
 from ._influence import influence_of
-from ._tasks import add_up, beside, merge, same, through
+from ._tasks import add_up, merge, same, through
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 # The results that one task merges.
 FAN = 16
-
-# Bytes of rows for which a task costs little beside their sums. Larger ones would take
-# more at a time from the disk, where a worker has moved its rows there.
-LARGEST = 1 << 29
-
-# Reads after which is asked again where chunks are. A read is right wherever they are,
-# and takes longer where they have to move.
-ASKED = 8
-
-# Where chunks are that no worker holds.
-NOWHERE = ""
-
-#: Chunks that are summed together, by the address of the worker that holds them.
-Shares: TypeAlias = dict[str, list[list[int]]]
 
 
 @documented
@@ -170,10 +151,10 @@ class SCQM(_estimator.SCQM):
         if self.persist:
             rows = client.persist(rows)
         weights = weights_of(sample_weight, rows)
-        with Parts(client, rows, weights) as parts:
-            if self.persist:
-                parts.keep_weights()
-            self.n_reads_ = fit_parts(self, parts, rows.shape, self.checkpoint)
+        if self.persist and weights is not None:
+            weights = client.persist(weights)
+        parts = Parts(client, rows, weights)
+        self.n_reads_ = fit_parts(self, parts, rows.shape, self.checkpoint)
         check_lazy(self, X, rows, reset=True)
         self._warn(stacklevel=3)
         return self
@@ -309,8 +290,6 @@ class SCQM(_estimator.SCQM):
 class Parts:
     """The map of a fit: sums over the chunks of an array, merged on the workers.
 
-    Within a ``with`` the scheduler knows that workers are in use.
-
     Parameters
     ----------
     client : Client
@@ -327,152 +306,24 @@ class Parts:
         self.weights: list[Any] = [None] * len(self.rows)
         if weights is not None:
             self.weights = list(weights.to_delayed())
-        self.lengths = lengths = rows.chunks[0]
-        ends = np.cumsum([0, *lengths])
-        self.first = [int(end) for end in ends[:-1]]
-        width = rows.dtype.itemsize * rows.shape[1]
-        self.bytes = [width * length for length in lengths]
-        held = {future.key: future for future in futures_of(rows)}
-        # None for chunks that are computed for every read.
-        self.held: list[Any] = [held.get(part.key) for part in self.rows]
-        self.reads = 0
-        self.shared: Shares = {}  # of the last reads
-        self.name = uuid.uuid4().hex
-        self.lasting = False
-        self.stays: dict[str, Any] = {}
-
-    def __enter__(self) -> Parts:
-        self.lasting = True
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.lasting = False
-        stays, self.stays = list(self.stays.values()), {}
-        if not stays or self.client.status != "running":
-            return
-        with suppress(Exception):  # what ends is no longer needed
-            self.client.run(leave, self.name, on_error="ignore")
-            wait(stays, timeout=1)
-        self.client.cancel(stays)
-
-    def keep_weights(self) -> None:
-        """Have workers hold the weights of the chunks that they hold."""
-        if self.weights[0] is not None:
-            lay = dask.delayed(beside, pure=False)
-            pairs = zip(self.weights, self.rows, strict=True)
-            self.weights = self.client.compute([lay(w, rows) for w, rows in pairs])
+        self.lengths = rows.chunks[0]
+        self.first = np.cumsum([0, *self.lengths[:-1]]).tolist()
 
     def __call__(self, function: BlockSums) -> Iterator[bytes]:
         """Yield the sums of all rows."""
         ask = pack(function)
-        shares = self.kept_shares()
-        parts = self.asked(ask, shares)
-        if parts is None:
-            self.shared = {}  # a worker may have died
-            parts = self.added(ask, self.kept_shares())
-        for part in parts:
-            yield part.sums
-
-    def asked(self, ask: bytes, shares: Shares) -> list[Part] | None:
-        """Return the sums of all rows as the workers that hold them say, or None."""
-        lazy = self.weights[0] is not None and not isinstance(self.weights[0], Future)
-        if NOWHERE in shares or lazy:
-            return None
-        crew = [Member(at, self.named(shares[at])) for at in sorted(shares)]
-        home = crew[0].address
-        question = Question(self.name, add_up, ask)
-        try:
-            if shares.keys() - self.client.nthreads().keys():
-                return None  # to call who is gone takes half a minute
-            self.stay(shares)
-            found = self.client.run(answer, question, crew, workers=[home])
-        except Exception:  # of any kind: tasks will say what is wrong, if it still is
-            return None
-        parts: list[Part] | None = found[home]
-        return parts
-
-    def stay(self, shares: Shares) -> None:
-        """Have a task on every worker that is asked beside the scheduler."""
-        for home in shares.keys() - self.stays.keys() if self.lasting else ():
-            self.stays[home] = self.client.submit(
-                stay, self.name, workers=[home], allow_other_workers=True, pure=False
-            )
-
-    def named(self, shares: list[list[int]]) -> list[Share]:
-        """Return shares by the keys of their chunks."""
-        weighed = self.weights[0] is not None
-        return [
-            Share(
-                [self.held[k].key for k in share],
-                [self.first[k] for k in share],
-                [self.weights[k].key for k in share] if weighed else None,
-            )
-            for share in shares
-        ]
-
-    def added(self, ask: bytes, shares: Shares) -> list[Part]:
-        """Return the sums of all rows by tasks."""
         add = dask.delayed(add_up, pure=False)
         join = dask.delayed(merge, pure=False)
-        parts = [
-            add(
-                ask,
-                [self.rows[k] for k in share],
-                [self.first[k] for k in share],
-                [self.weights[k] for k in share],
-            )
-            for share in sorted(chain.from_iterable(shares.values()))
-        ]
+        chunks = zip(self.rows, self.first, self.weights, strict=True)
+        parts = [add(ask, *chunk) for chunk in chunks]
         while len(parts) > 1:
             parts = [join(ask, parts[k : k + FAN]) for k in range(0, len(parts), FAN)]
         future = self.client.compute(parts[0], optimize_graph=False)
         try:
-            found: list[Part] = future.result()
-            return found
+            yield future.result()
         finally:
             future.cancel()
 
     def chunks(self) -> Iterator[tuple[Any, int, Any, int]]:
         """Yield the rows of all chunks, their first number, weights and length."""
         return zip(self.rows, self.first, self.weights, self.lengths, strict=True)
-
-    def kept_shares(self) -> Shares:
-        """Return the shares of all workers, as found in one of the last reads."""
-        if not self.shared or NOWHERE in self.shared or self.reads % ASKED == 0:
-            self.shared = self.shares()
-        self.reads += 1
-        return self.shared
-
-    def shares(self) -> Shares:
-        """Return the chunks that a call sums, by the worker that holds them.
-
-        A call costs the worker and the library some milliseconds, more than the sums of
-        a small chunk do. Workers die and come.
-        """
-        if any(future is None for future in self.held):
-            # Rows that are computed for every read should be gone before the next ones.
-            return {NOWHERE: [[k] for k in range(len(self.rows))]}
-        where = self.client.who_has(self.held)
-        threads = self.client.nthreads()
-        of: dict[str, list[int]] = {}
-        alone = []
-        for k, future in enumerate(self.held):
-            homes = [home for home in where.get(future.key, ()) if home in threads]
-            if homes:
-                of.setdefault(min(homes), []).append(k)
-            else:
-                alone.append([k])
-        found = {home: self.cut(ks, threads[home]) for home, ks in of.items()}
-        return found | {NOWHERE: alone} if alone else found
-
-    def cut(self, chunks: list[int], threads: int) -> list[list[int]]:
-        """Cut the chunks of a worker into shares of about as many bytes."""
-        total = sum(self.bytes[k] for k in chunks)
-        count = max(threads, math.ceil(total / LARGEST))
-        shares: list[list[int]] = [[] for _ in range(count)]
-        before = 0
-        for k in chunks:
-            middle = before + self.bytes[k] / 2
-            shares[int(middle * count / total)].append(k)
-            before += self.bytes[k]
-        return [share for share in shares if share]

@@ -6,14 +6,13 @@ an error says where it could not be loaded.
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .._block_influence import BlockInfluence
-from .._sums import BlockSums, Part, unpack
+from .._sums import BlockSums, unpack
 from ._client import chunk_of
 
 
@@ -22,27 +21,18 @@ def same(packed: bytes) -> bytes:
     return packed
 
 
-def beside(weights: Any, rows: Any) -> Any:
-    """Return the weights of a chunk, where a worker holds its rows."""
-    del rows  # which are more bytes, so that this is done where they are
-    return weights
-
-
 def add_up(
-    packed: bytes,
-    rows: list[Any],
-    first: list[int],
-    weights: list[npt.NDArray[Any] | None],
-) -> list[Part]:
-    """Sum over the rows of chunks."""
+    packed: bytes, rows: Any, first: int, weights: npt.NDArray[Any] | None
+) -> bytes:
+    """Sum over the rows of a chunk."""
     function: BlockSums = unpack(packed, "the fit")
-    return function.together(zip(rows, first, weights, strict=True))
+    return function(rows, first, weights)
 
 
-def merge(packed: bytes, parts: list[list[Part]]) -> list[Part]:
-    """Merge sums as far as their rows follow each other."""
+def merge(packed: bytes, parts: list[bytes]) -> bytes:
+    """Merge the sums of chunks that follow each other."""
     function: BlockSums = unpack(packed, "the fit")
-    return function.join(chain.from_iterable(parts))
+    return function.merge(parts)
 
 
 def leave_out(
