@@ -8,7 +8,6 @@ of its own, and one task denoises the rows in it.
 from __future__ import annotations
 
 import copy
-import uuid
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -35,10 +34,12 @@ from ._client import (
     weights_of,
     with_sizes,
 )
-from ._tiles import TOLD, Tile, opened, sealed
 
 # Rows that cells are made for, rows of a cell, and what no cell has.
 SAMPLE, CELL_ROWS, WHOLE = 65536, 65536, 1 << 40
+
+# What is told of a row: distance, noise, neighbours, ridge and flags.
+TOLD = 6
 
 # Rows with their weights.
 Piece = tuple[Array, Array | None]
@@ -268,15 +269,13 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         )
         wait(done)
         sizes = [int(size) for size in X.chunks[0]]
-        judged = [
-            dask.delayed(opened)(tile, self._cells.fit, _task(k), (size, D))
-            for k, (tile, size) in enumerate(zip(done, sizes, strict=True))
-        ]
         rows, about = (
             da.concatenate(
                 [
-                    da.from_delayed(pair[part], (size, width), np.float64)
-                    for pair, size in zip(judged, sizes, strict=True)
+                    da.from_delayed(
+                        dask.delayed(_part)(moved, part), (size, width), np.float64
+                    )
+                    for moved, size in zip(done, sizes, strict=True)
                 ]
             )
             for part, width in ((0, D), (1, TOLD))
@@ -307,7 +306,6 @@ class _Cells:
         self.cells = cells
         self.rows: list[Any] = []
         self.model: Any = None  # of all rows
-        self.fit = uuid.uuid4().hex
 
     def submit(self, function: Any, *args: Any, **options: Any) -> Any:
         return self.client.submit(function, *args, pure=False, **options)
@@ -343,31 +341,16 @@ class _Cells:
             wait(self.model)
             # Where the fit is: elsewhere it would be done again.
             there = next(iter(self.client.who_has(self.model).values()))
-            return [
-                self.submit(
-                    _moved,
-                    self.model,
-                    p,
-                    self.fit,
-                    _task(k),
-                    workers=there,
-                    allow_other_workers=True,
-                )
-                for k, p in enumerate(pieces)
-            ]
+            where: dict[str, Any] = {"workers": there, "allow_other_workers": True}
+            return [self.submit(_denoised, self.model, p, **where) for p in pieces]
         cut = self.cut(pieces, False)
         moved = [
-            self.submit(_moved_cell, self.alone, rows, part, self.fit, cell)
-            for cell, (rows, part) in enumerate(zip(self.rows, cut, strict=True))
+            self.submit(_denoised_cell, self.alone, rows, part)
+            for rows, part in zip(self.rows, cut, strict=True)
         ]
         return [
             self.submit(
-                _put_together,
-                p,
-                self.cells,
-                [self.submit(_part, m, k) for m in moved],
-                self.fit,
-                k,
+                _put_together, p, self.cells, [self.submit(_part, m, k) for m in moved]
             )
             for k, p in enumerate(pieces)
         ]
@@ -443,17 +426,8 @@ def _attributes(model: InMemory) -> dict[str, Any]:
     return {name: getattr(model, name) for name in names}
 
 
-def _task(piece: int, cell: int | None = None) -> str:
-    """Name what is asked for: the rows of a piece, or those of them in a cell."""
-    return f"piece {piece}" if cell is None else f"piece {piece}, cell {cell}"
-
-
-def _moved(model: InMemory, piece: Piece, fit: str, task: str) -> Tile:
-    """Denoise the rows of a piece."""
-    return sealed(fit, task, *_denoised(model, piece))
-
-
 def _denoised(model: InMemory, piece: Piece) -> tuple[Array, Array]:
+    """Denoise the rows of a piece, and return what is told of them, too."""
     if len(piece[0]) == 0:
         return piece[0], np.empty((0, TOLD))
     with warnings.catch_warnings():
@@ -463,9 +437,9 @@ def _denoised(model: InMemory, piece: Piece) -> tuple[Array, Array]:
     return rows, np.column_stack([*columns, told.extrapolated, told.unchanged])
 
 
-def _moved_cell(
-    alone: InMemory, around: Piece, pieces: Sequence[Piece], fit: str, cell: int
-) -> list[Tile]:
+def _denoised_cell(
+    alone: InMemory, around: Piece, pieces: Sequence[Piece]
+) -> list[tuple[Array, Array]]:
     """Fit to the rows of a cell and denoise pieces."""
     sizes = [len(rows) for rows, _ in pieces]
     if any(sizes):
@@ -473,25 +447,23 @@ def _moved_cell(
     else:
         rows, about = _joined(pieces)[0], np.empty((0, TOLD))
     ends = np.cumsum(sizes)[:-1]
-    parts = zip(np.split(rows, ends), np.split(about, ends), strict=True)
-    return [sealed(fit, _task(k, cell), *part) for k, part in enumerate(parts)]
+    return list(zip(np.split(rows, ends), np.split(about, ends), strict=True))
 
 
 def _put_together(
-    piece: Piece, cells: list[dict[str, Any]], moved: Sequence[Any], fit: str, k: int
-) -> Tile:
+    piece: Piece, cells: list[dict[str, Any]], moved: Sequence[tuple[Array, Array]]
+) -> tuple[Array, Array]:
     """Return what became of a piece whose rows were in cells."""
-    n, D = piece[0].shape
-    out, about = piece[0].copy(), np.zeros((n, TOLD))
+    out, about = piece[0].copy(), np.zeros((len(piece[0]), TOLD))
     about[:, 5] = 1  # rows with missing entries are in no cell
     seen = np.isnan(out).any(axis=1).astype(int)
-    for number, (cell, tile) in enumerate(zip(cells, moved, strict=True)):
+    for cell, (rows, told) in zip(cells, moved, strict=True):
         at = _within(piece[0], cell, 0.0)
-        out[at], about[at] = opened(tile, fit, _task(k, number), (len(at), D))
+        out[at], about[at] = rows, told
         seen[at] += 1
     if (seen != 1).any():
-        raise InputError(f"cells have not each row of {_task(k)} once")
-    return sealed(fit, _task(k), out, about)
+        raise InputError("cells have not each row of X once")
+    return out, about
 
 
 def _checked_chunks(X: da.Array, sample_weight: Any, missing: str) -> list[Any]:
