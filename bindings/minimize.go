@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/frameworktest"
 	"github.com/scqm/scqm/solvers"
+	"github.com/scqm/scqm/solvers/constrained"
 )
 
 // UsePython hands over the functions of the interpreter that [Minimize] needs, a
@@ -35,6 +36,12 @@ type minimizeSettings struct {
 	// MaxIterations is 0 for the default, TimeLimit, in seconds, 0 for none.
 	MaxIterations int     `json:"max_iter"`
 	TimeLimit     float64 `json:"time_limit"`
+	// Constraints is where the addresses of constraints are, 0 for none, lower <= c(x) <= upper and
+	// bounds of the unknowns; Count is their number besides these bounds. Feasibility bounds their
+	// violation at which a run has converged, 0 for the default.
+	Constraints uint64  `json:"constraints"`
+	Count       int     `json:"count"`
+	Feasibility float64 `json:"feasibility"`
 	// Seed is that of the directions of CheckProblem.
 	Seed uint64 `json:"seed"`
 
@@ -87,6 +94,7 @@ type pythonProblem struct {
 	cost, gradient, both               function
 	multiply, watch, advance           function // nil where there is none
 	costs, gradients, products         int64
+	raised                             uint64 // list that gets an exception
 
 	// failure is what ended the run: nothing is called after it.
 	failure error
@@ -103,7 +111,7 @@ func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem
 	if err != nil {
 		return nil, err
 	}
-	p := &pythonProblem{}
+	p := &pythonProblem{raised: list[raisedAt]}
 	if p.blocks, err = describedBlocks(blocks, p.note); err != nil {
 		return nil, err
 	}
@@ -117,10 +125,10 @@ func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem
 	}
 	for at, to := range map[int]*function{costOfAt: &p.cost, gradientOfAt: &p.gradient, bothOfAt: &p.both, productOfAt: &p.multiply, observeAt: &p.watch, advanceAt: &p.advance} {
 		if list[at] != 0 {
-			*to = python.Function{Object: list[at], Raised: list[raisedAt]}
+			*to = python.Function{Object: list[at], Raised: p.raised}
 		}
 	}
-	if p.cost == nil || p.gradient == nil || p.both == nil || list[raisedAt] == 0 {
+	if p.cost == nil || p.gradient == nil || p.both == nil || p.raised == 0 {
 		return nil, fmt.Errorf("functions: no address: %w", framework.ErrInvalid)
 	}
 	return p, nil
@@ -239,7 +247,9 @@ func (p *pythonProblem) observe(cancel func()) func(framework.Record) {
 // manifolds. addresses is where the addresses of arrays and functions are. It
 // returns a report, a JSON object with the entries status, message, solver, fun,
 // grad_norm (null where it is not known), nit, nfev, ngev, nhev, seconds and history, and
-// leaves the point found in the array of the iterate. Where a function has raised
+// leaves the point found in the array of the iterate. Under constraints grad_norm is that of the
+// Lagrangian, and there are violation and multipliers: those of bounds of the unknowns that are not
+// infinite, then those of the constraints. Where a function has raised
 // an exception, that is in the list of the caller and the report is empty.
 func Minimize(settings string, addresses uint64) (string, error) {
 	return guarded("minimize", func() (string, error) {
@@ -247,7 +257,11 @@ func Minimize(settings string, addresses uint64) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return s.serve(p, func(s minimizeSettings) (string, error) { return s.minimize(p) })
+		c, err := newPythonConstraints(p, s.Count, s.Constraints)
+		if err != nil {
+			return "", err
+		}
+		return s.serve(p, func(s minimizeSettings) (string, error) { return s.minimize(p, c) })
 	})
 }
 
@@ -275,8 +289,8 @@ func (s minimizeSettings) serve(p *pythonProblem, run func(minimizeSettings) (st
 }
 
 // minimize returns the report of [Minimize].
-func (s minimizeSettings) minimize(p *pythonProblem) (string, error) {
-	result, err := s.solve(p.asProblem(), p.iterate, p.observe)
+func (s minimizeSettings) minimize(p *pythonProblem, c constrained.Problem) (string, error) {
+	result, err := s.solve(p.asProblem(), c, p.iterate, p.observe)
 	if p.failure != nil {
 		return "", nil
 	}
@@ -300,16 +314,15 @@ type solution struct {
 	*framework.Result
 	solver string
 	trace  *runTrace
+
+	violation   float64
+	multipliers []float64
 }
 
-// solve minimises from a start that is packed. observe makes an observer, which may
-// be nil, that ends the run by the function given.
-func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe func(cancel func()) func(framework.Record)) (solution, error) {
+// solve minimises from a start that is packed, under constraints unless c is nil. observe makes an
+// observer, which may be nil, that ends the run by the function given.
+func (s minimizeSettings) solve(p framework.Problem, c constrained.Problem, packed []float64, observe func(cancel func()) func(framework.Record)) (solution, error) {
 	start, err := startAt(p.Blocks(), packed)
-	if err != nil {
-		return solution{}, err
-	}
-	solver, err := s.choose(p)
 	if err != nil {
 		return solution{}, err
 	}
@@ -325,8 +338,31 @@ func (s minimizeSettings) solve(p framework.Problem, packed []float64, observe f
 	if watch := observe(cancel); watch != nil {
 		o.Observers = append(o.Observers, watch)
 	}
+	if c != nil {
+		return s.solveUnder(ctx, c, start, o, trace)
+	}
+	solver, err := s.choose(p)
+	if err != nil {
+		return solution{}, err
+	}
 	result, err := framework.Solve(ctx, p, start, solver, o)
-	return solution{result, solver.Name(), trace}, err
+	return solution{Result: result, solver: solver.Name(), trace: trace}, err
+}
+
+// solveUnder minimises under constraints.
+func (s minimizeSettings) solveUnder(ctx context.Context, c constrained.Problem, start framework.Point, o framework.Options, trace *runTrace) (solution, error) {
+	under := constrained.Options{Feasibility: s.Feasibility, Options: o}
+	if s.Solver != solverAuto {
+		var err error
+		if under.Inner, err = s.choose(c); err != nil {
+			return solution{}, err
+		}
+	}
+	r, err := constrained.Solve(ctx, c, start, under)
+	if err != nil {
+		return solution{}, err
+	}
+	return solution{r.Result, r.Solver, trace, r.Violation, r.Multipliers}, nil
 }
 
 // choose returns the solver that was asked for.
@@ -378,24 +414,17 @@ func (p *pythonProblem) report(result solution) (string, error) {
 	if p.stopped && result.Status == framework.Cancelled {
 		result.Message = fmt.Sprintf("stopped by the callback after %d iterations; the best point so far is kept", result.Iterations)
 	}
-	return result.report(last, p.costs, p.gradients, p.products)
-}
-
-// report encodes the result of Minimize with the numbers of calls of the functions. last is
-// the norm of the final gradient, used where the result has none.
-func (r solution) report(last float64, costs, gradients, products int64) (string, error) {
-	if r.Stationarity != nil {
+	if result.Stationarity != nil {
 		last = 0
-		for _, s := range r.Stationarity {
+		for _, s := range result.Stationarity {
 			last = math.Hypot(last, s)
 		}
 	}
-	report := map[string]any{
-		"status": r.Status.String(), "message": r.Message, "solver": r.solver, "fun": r.Cost, "grad_norm": norm(last),
-		"nit": r.Iterations, "nfev": costs, "ngev": gradients, "nhev": products, "seconds": r.Elapsed.Seconds(),
-		"history": r.trace,
-	}
-	return encode(report)
+	return encode(map[string]any{
+		"status": result.Status.String(), "message": result.Message, "solver": result.solver, "fun": result.Cost, "grad_norm": norm(last),
+		"nit": result.Iterations, "nfev": p.costs, "ngev": p.gradients, "nhev": p.products, "seconds": result.Elapsed.Seconds(),
+		"history": result.trace, "violation": norm(result.violation), "multipliers": result.multipliers,
+	})
 }
 
 // CheckProblem tries the laws of problems on functions in Python at the point in

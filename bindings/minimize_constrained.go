@@ -1,18 +1,15 @@
 package bindings
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/scqm/scqm/bindings/internal/python"
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/solvers/constrained"
 )
 
-// The addresses of constraints that MinimizeConstrained is given, in their order.
+// The addresses of constraints that [Minimize] is given, in their order.
 const (
 	valuesAt     = iota // array of count: the constraints at the point of [pointAt]
 	weightsAt           // array of count
@@ -24,14 +21,6 @@ const (
 	boxUpperAt          // array of the length of a point; 0 for none
 	constraintEntries
 )
-
-// constraintSettings are what MinimizeConstrained has beyond [minimizeSettings].
-type constraintSettings struct {
-	// Count is the number of constraints besides the bounds of the unknowns.
-	Count int `json:"count"`
-	// Feasibility bounds their violation at which a run has converged; 0 for the default.
-	Feasibility float64 `json:"feasibility"`
-}
 
 // pythonConstraints are a problem with constraints that are functions in Python.
 type pythonConstraints struct {
@@ -72,8 +61,12 @@ func (p pythonConstraints) AddTransposedProduct(grad, x framework.Point, w []flo
 	return nil
 }
 
-// newPythonConstraints reads the addresses of constraints of a problem.
-func newPythonConstraints(p *pythonProblem, count int, addresses, raised uint64) (constrained.Problem, error) {
+// newPythonConstraints reads the addresses of count constraints of a problem; nil where there are
+// no addresses.
+func newPythonConstraints(p *pythonProblem, count int, addresses uint64) (constrained.Problem, error) {
+	if addresses == 0 {
+		return nil, nil
+	}
 	list, err := addressList("constraints", addresses, constraintEntries)
 	if err != nil || count < 0 || count > maxEntries {
 		return nil, errors.Join(err, fmt.Errorf("%d constraints: %w", count, framework.ErrInvalid))
@@ -89,7 +82,7 @@ func newPythonConstraints(p *pythonProblem, count int, addresses, raised uint64)
 		if list[valuesOfAt] == 0 || list[transposedAt] == 0 {
 			return nil, fmt.Errorf("constraints: no address: %w", framework.ErrInvalid)
 		}
-		c.evaluate, c.transposed = python.Function{Object: list[valuesOfAt], Raised: raised}, python.Function{Object: list[transposedAt], Raised: raised}
+		c.evaluate, c.transposed = python.Function{Object: list[valuesOfAt], Raised: p.raised}, python.Function{Object: list[transposedAt], Raised: p.raised}
 	}
 	box.Problem = c
 	for at, to := range map[int]*framework.Point{boxLowerAt: &box.Lower, boxUpperAt: &box.Upper} {
@@ -102,74 +95,4 @@ func newPythonConstraints(p *pythonProblem, count int, addresses, raised uint64)
 		}
 	}
 	return box, nil
-}
-
-// MinimizeConstrained is [Minimize] under constraints, lower <= c(x) <= upper, and bounds of
-// the unknowns. The settings are those of Minimize with the entries count and feasibility;
-// constraints is where the addresses of the constraints' arrays and functions are. The report
-// has the entries report, which is that of Minimize with the norm of the gradient of the
-// Lagrangian as grad_norm, violation, and multipliers: those of bounds of the unknowns that
-// are not infinite, then those of the constraints.
-func MinimizeConstrained(settings string, addresses, constraints uint64) (string, error) {
-	return guarded("minimize", func() (string, error) {
-		var s struct {
-			minimizeSettings
-			constraintSettings
-		}
-		if err := decode(settings, &s); err != nil {
-			return "", err
-		}
-		p, err := newPythonProblem(s.Blocks, addresses)
-		if err != nil {
-			return "", err
-		}
-		list, err := addressList("addresses", addresses, addressEntries)
-		if err != nil {
-			return "", err
-		}
-		c, err := newPythonConstraints(p, s.Count, constraints, list[raisedAt])
-		if err != nil {
-			return "", err
-		}
-		return s.serve(p, func(m minimizeSettings) (string, error) { return m.minimizeUnder(p, c, s.Feasibility) })
-	})
-}
-
-// minimizeUnder returns the report of [MinimizeConstrained].
-func (s minimizeSettings) minimizeUnder(p *pythonProblem, c constrained.Problem, feasibility float64) (string, error) {
-	start, err := startAt(p.blocks, p.iterate)
-	if err != nil {
-		return "", err
-	}
-	o := constrained.Options{Feasibility: feasibility, Options: framework.Options{
-		MaxIterations: s.MaxIterations, TimeLimit: seconds(s.TimeLimit),
-		Tolerance: math.Max(s.Tolerance/math.Sqrt(float64(len(start))), math.SmallestNonzeroFloat64),
-	}}
-	if s.Solver != solverAuto {
-		if o.Inner, err = s.choose(c); err != nil {
-			return "", err
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	trace := newRunTrace(p.blocks)
-	o.Observers = []func(framework.Record){trace.observe}
-	if watch := p.observe(cancel); watch != nil {
-		o.Observers = append(o.Observers, watch)
-	}
-	result, err := constrained.Solve(ctx, c, start, o)
-	if p.failure != nil {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	pack(p.iterate, result.Point)
-	report, err := p.report(solution{result.Result, result.Solver, trace})
-	if err != nil {
-		return "", err
-	}
-	return encode(map[string]any{
-		"report": json.RawMessage(report), "violation": norm(result.Violation), "multipliers": result.Multipliers,
-	})
 }

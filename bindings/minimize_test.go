@@ -119,9 +119,9 @@ func TestMinimizeIsThatOfTheLibrary(t *testing.T) {
 	for _, solver := range []string{"auto", "cg", "lbfgs", "rgd", "trust_region"} {
 		d, p, _ := through(t, 0)
 		s := sphereSettings(solver)
-		want, err := s.solve(d, sphereStart, func(func()) func(framework.Record) { return nil })
+		want, err := s.solve(d, nil, sphereStart, func(func()) func(framework.Record) { return nil })
 		require.NoError(t, err)
-		got, err := s.solve(p.asProblem(), sphereStart, p.observe)
+		got, err := s.solve(p.asProblem(), nil, sphereStart, p.observe)
 		require.NoError(t, err)
 		assert.Equal(t, framework.Converged, got.Status, solver)
 		assert.Equal(t, want.Point, got.Point, solver)
@@ -136,7 +136,7 @@ func TestNothingIsCalledAfterAFailure(t *testing.T) {
 		for failAt := 1; ; failAt++ {
 			_, p, calls := through(t, failAt)
 			p.watch = goFunction(func() (float64, error) { return 0, nil })
-			_, err := sphereSettings(solver).solve(p.asProblem(), sphereStart, p.observe)
+			_, err := sphereSettings(solver).solve(p.asProblem(), nil, sphereStart, p.observe)
 			if *calls < failAt {
 				require.NoError(t, err)
 				require.Greater(t, failAt, 10)
@@ -151,7 +151,7 @@ func TestNothingIsCalledAfterAFailure(t *testing.T) {
 func TestCallbacksStop(t *testing.T) {
 	_, p, _ := through(t, 0)
 	p.watch = goFunction(func() (float64, error) { return truth(p.told[progressIteration] == 2), nil })
-	result, err := sphereSettings("rgd").solve(p.asProblem(), sphereStart, p.observe)
+	result, err := sphereSettings("rgd").solve(p.asProblem(), nil, sphereStart, p.observe)
 	require.NoError(t, err)
 	assert.Equal(t, framework.Cancelled, result.Status)
 	assert.Equal(t, 2, result.Iterations)
@@ -164,7 +164,7 @@ func TestCallbacksStop(t *testing.T) {
 
 	p.watch = goFunction(func() (float64, error) { return 0, errTest })
 	p.stopped = false
-	_, err = sphereSettings("rgd").solve(p.asProblem(), sphereStart, p.observe)
+	_, err = sphereSettings("rgd").solve(p.asProblem(), nil, sphereStart, p.observe)
 	require.NoError(t, err) // a run that is cancelled has not failed
 	assert.ErrorIs(t, p.failure, errTest)
 }

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ._domain import ALONE, Buffer, Domain
-from ._library import _core
 from ._native import Array, address
 from .exceptions import InputError
 from .manifolds import real_array
@@ -144,13 +143,12 @@ class Constraints:
         # Bound methods are made anew each time they are looked up: these stay.
         self._calls = [self._evaluate, self._transposed]
 
-    def minimize(self, settings: str, addresses: int) -> str:
-        """Call MinimizeConstrained."""
+    def table(self) -> npt.NDArray[np.uint64]:
+        """Return where the arrays and functions are."""
         arrays = [self._values, self._weights, *self._sides]
         places = [address(a) for a in arrays] + [id(call) for call in self._calls]
         places += [address(a) for a in self._box] or [0, 0]
-        table: npt.NDArray[np.uint64] = np.array(places, np.uint64)
-        return _core.bindings_MinimizeConstrained(settings, addresses, address(table))
+        return np.array(places, np.uint64)
 
     def _evaluate(self) -> None:
         """Write the entries of all constraints."""

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, losses
 from ._geometry import DenoiseGeometry
 from ._native import Array, Job, Kept, library
-from ._progress import PartProgress
+from ._progress import Progress
 from ._rows import check_components, check_rows, check_weights, like
 from ._validation import (
     check_bool,
@@ -726,7 +726,7 @@ class _Fitted:
         """Fit, and return what stays in the library and its report."""
         settings, arrays = self._told()
         with (
-            PartProgress("fit", verbose) as progress,
+            Progress("ManifoldDenoiser: fit", verbose) as progress,
             Job(answer=self._answer) as job,
         ):
             job.start("denoiser", settings, **arrays).wait(progress=progress)
@@ -780,7 +780,7 @@ class _Fitted:
         """Run a job on rows with what stayed in the library."""
         settings = options | {"denoiser": kept.number}
         with (
-            PartProgress("denoise", verbose) as progress,
+            Progress("ManifoldDenoiser: denoise", verbose) as progress,
             Job(kept, answer=self._answer) as job,
         ):
             job.start(act, settings, x=X, **arrays).wait(progress=progress)

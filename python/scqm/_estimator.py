@@ -768,13 +768,9 @@ class SCQM(
             else:
                 answer(loss, job, state)
 
-        progress = Progress(self.max_iter) if self.verbose else None
         arrays = {"x": X, "weights": weights, "precision": loss._matrix()}
-        try:
+        with Progress("SCQM", self.verbose, "it", self.max_iter) as progress:
             return _native.run("fit", settings, reply, progress, **arrays)
-        finally:
-            if progress is not None:
-                progress.close()
 
     def _take(
         self, report: dict[str, Any], arrays: dict[str, Array], loss: losses.Loss

@@ -20,7 +20,7 @@ from ._estimator import SCQM
 from ._native import Array, contiguous
 from ._options import documented
 from ._parameters import FitOptions
-from ._progress import PartProgress
+from ._progress import Progress
 from ._rows import check_components, check_rows, check_weights
 from ._validation import check_bool
 from .exceptions import InputError
@@ -251,11 +251,9 @@ def fit_many(
     pinned = parameters["n_curvature"]
     s = min(pinned if isinstance(pinned, int) else d * (d + 1) // 2, D - d)
     names = getattr(model, "feature_names_in_", None)
-    show = PartProgress(
-        f"{len(lengths)} fits", check_bool("verbose", model.verbose), "fit_many"
-    )
     settings |= {"lengths": lengths, "width": s}
-    with show as progress:
+    verbose = check_bool("verbose", model.verbose)
+    with Progress(f"fit_many: {len(lengths)} fits", verbose) as progress:
         reports, arrays = run(
             scorer, "many", settings, progress, x=rows, weights=weights
         )

@@ -322,13 +322,12 @@ def minimize(
     functions = derivatives(cost, gradient, hessian)
     shown = Functions(domain, functions, callback, settings["solver"])
     shown.begin(x0)
-    function: Callable[[str, int], str] = _core.bindings_Minimize
-    limits = None
+    count, limits, table = 0, None, None
     if bounds is not None or not isinstance(constraints, Sequence) or constraints:
         start = shown.iterate.read()
         limits = Constraints(constraints, bounds, domain, shown.at, shown.grad, start)
-        settings["count"] = limits.count
-        function = limits.minimize
+        count, table = limits.count, limits.table()
+        settings |= {"count": count, "constraints": address(table)}
     with Job() if isinstance(solver, Solver) else nullcontext() as job:
         if job is not None and isinstance(solver, Solver):
             job.raised = shown.raised
@@ -338,14 +337,9 @@ def minimize(
             }
             shown.advance = partial(answer, solver, job, shapes, max_iter, tol)
             settings["job"] = job.number
-        report = json.loads(shown.run(function, settings))
-    more: dict[str, Any] = {}
-    if limits is not None:
-        violation, multipliers = report["violation"], report["multipliers"]
-        more["violation"] = math.nan if violation is None else violation
-        found = np.array(multipliers or [], np.float64)
-        more["multipliers"] = found[len(found) - limits.count :]
-        report = report["report"]
+        report = json.loads(shown.run(_core.bindings_Minimize, settings))
+    violation = report.pop("violation")
+    multipliers = np.array(report.pop("multipliers") or [], np.float64)
     norm, fun = report.pop("grad_norm"), report.pop("fun")
     history = {
         name: np.array(column, np.float64)
@@ -357,6 +351,7 @@ def minimize(
         grad_norm=math.nan if norm is None else norm,
         success=report["status"] == "converged",
         history=history,
-        **more,
+        violation=math.nan if violation is None else violation,
+        multipliers=multipliers[len(multipliers) - count :],
         **report,
     )

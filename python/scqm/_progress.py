@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 from ._native import COST, ITERATION, SECONDS, Array
@@ -18,60 +17,28 @@ INTERVAL = 1.0
 
 
 class Progress:
-    """Shows the state of a fit: a tqdm bar, or lines where tqdm is missing."""
-
-    def __init__(self, total: int | None) -> None:
-        self._bar: Any = None
-        self._shown = 0.0
-        self._line = ""
-        try:
-            from tqdm.auto import tqdm
-        except ImportError:
-            return
-        self._bar = tqdm(total=total, desc="SCQM", unit="it")
-
-    def __call__(self, state: Array) -> None:
-        """Show the state that a job reports."""
-        iteration, cost, seconds = int(state[ITERATION]), state[COST], state[SECONDS]
-        if self._bar is not None:
-            self._bar.update(iteration - self._bar.n)
-            self._bar.set_postfix_str(f"objective {cost:.6g}", refresh=False)
-            return
-        self._line = (
-            f"SCQM: iteration {iteration}, objective {cost:.6g}, {seconds:.1f} s"
-        )
-        if seconds >= self._shown + INTERVAL:
-            self._shown = seconds
-            print(self._line, file=sys.stderr)
-
-    def close(self) -> None:
-        """Leave the bar as it is, or print a last line."""
-        if self._bar is not None:
-            self._bar.close()
-        elif self._line:
-            print(self._line, file=sys.stderr)
-
-
-class PartProgress:
-    """Shows the part of the work that is done, in percent.
+    """Shows how far a job is: the iterations of a fit, or the part that is done.
 
     Parameters
     ----------
-    act : str
-        What is being done.
+    label : str
+        Who does what.
     verbose : bool
         Whether to show anything.
-    owner : str
-        Who does it.
+    unit : {"%", "it"}
+        What is shown.
+    total : int, optional
+        The end, where it is known.
     """
 
     def __init__(
-        self, act: str, verbose: bool, owner: str = "ManifoldDenoiser"
+        self, label: str, verbose: bool, unit: str = "%", total: int | None = 100
     ) -> None:
-        self._label = f"{owner}: {act}"
-        self._verbose = verbose
+        self._label, self._verbose = label, verbose
+        self._unit, self._total = unit, total
         self._bar: Any = None
         self._shown = 0.0
+        self._line = ""
 
     def __enter__(self) -> Callable[[Array], None] | None:
         if not self._verbose:
@@ -80,26 +47,32 @@ class PartProgress:
             from tqdm.auto import tqdm
         except ImportError:
             return self._show
-        self._bar = tqdm(total=100, desc=self._label, unit="%")
+        self._bar = tqdm(total=self._total, desc=self._label, unit=self._unit)
         return self._show
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bar is not None:
-            if kind is None:
+            if kind is None and self._unit == "%":
                 self._bar.update(100 - self._bar.n)
             self._bar.close()
-        elif self._verbose and kind is None:
-            print(f"{self._label} 100 %", file=sys.stderr)
+        elif self._verbose and kind is None and self._unit == "%":
+            print(f"{self._label}: 100 %", file=sys.stderr)
+        elif self._line:
+            print(self._line, file=sys.stderr)
 
     def _show(self, state: Array) -> None:
-        done, seconds = int(100 * state[COST]), state[SECONDS]
+        cost, seconds = state[COST], state[SECONDS]
+        if self._unit == "%":
+            done, text = int(100 * cost), f"{int(100 * cost)} %"
+        else:
+            done, text = int(state[ITERATION]), f"objective {cost:.6g}"
         if self._bar is not None:
             self._bar.update(done - self._bar.n)
-        elif seconds >= self._shown + INTERVAL:
+            if self._unit == "it":
+                self._bar.set_postfix_str(text, refresh=False)
+            return
+        at = f"iteration {done}, " if self._unit == "it" else ""
+        self._line = f"{self._label}: {at}{text}, {seconds:.1f} s"
+        if seconds >= self._shown + INTERVAL:
             self._shown = seconds
-            print(f"{self._label} {done} %, {seconds:.1f} s", file=sys.stderr)
+            print(self._line, file=sys.stderr)

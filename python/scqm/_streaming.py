@@ -143,15 +143,11 @@ def fit_parts(
         )
     loss = resolve(model.loss, model.p, model.delta, model.precision)
     settings["checkpoint"] = "" if checkpoint is None else os.fspath(checkpoint)
-    progress = Progress(model.max_iter) if model.verbose else None
-    driver = Driver(ask, (n, D), settings, progress)
-    try:
+    with Progress("SCQM", model.verbose, "it", model.max_iter) as progress:
+        driver = Driver(ask, (n, D), settings, progress)
         if isinstance(loss, WidthLoss) and loss.delta is None:
             loss = driver.with_delta(loss)
         report, arrays = driver.learn(loss)
-    finally:
-        if progress is not None:
-            progress.close()
     model._take(report, arrays, loss)
     model.n_features_in_ = D
     return driver.reads

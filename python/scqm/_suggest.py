@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import losses
 from ._display import to_frame
-from ._progress import PartProgress
+from ._progress import Progress
 from ._rows import check_complete
 from ._validation import (
     check_bool,
@@ -219,7 +219,7 @@ def suggest(
         "seed": check_seed(random_state),
         "threads": check_threads(n_threads),
     }
-    with PartProgress("suggest", check_bool("verbose", verbose), "scqm") as progress:
+    with Progress("scqm: suggest", check_bool("verbose", verbose)) as progress:
         report, _ = run(
             resolved, "suggest", settings, progress, x=rows, weights=weights
         )
