@@ -108,12 +108,6 @@ func (m *ownManifold) defined(operation string, dst []float64, in ...[]float64) 
 	return err
 }
 
-func fill(dst []float64, v float64) {
-	for i := range dst {
-		dst[i] = v
-	}
-}
-
 // String is the name of the class in Python.
 func (m *ownManifold) String() string { return m.name }
 

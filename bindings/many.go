@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm"
@@ -67,10 +66,9 @@ func (m *manyFits) fit(j *job) error {
 	}
 	m.fits = make([]*scqm.Fit, len(m.sets))
 	var done atomic.Int64
-	began := time.Now()
+	show := j.part()
 	err = many.Each(j.ctx, m.sets, func(i int, fit *scqm.Fit) error {
-		n := done.Add(1)
-		j.progress.Store(&framework.Record{Iteration: int(n), Cost: float64(n) / float64(len(m.sets)), Elapsed: time.Since(began)})
+		show(float64(done.Add(1)) / float64(len(m.sets)))
 		m.fits[i] = fit
 		return nil
 	})

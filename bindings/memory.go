@@ -89,3 +89,10 @@ func deliver(what string, address uint64, from []float64) error {
 	copy(to, from)
 	return err
 }
+
+// fill sets all numbers.
+func fill(dst []float64, v float64) {
+	for i := range dst {
+		dst[i] = v
+	}
+}

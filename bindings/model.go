@@ -37,17 +37,11 @@ func (in *input) model(s *modelSettings) *scqm.Model {
 	m.Tau, _ = in.optional("tau", -1, m.Latent)
 	m.Meta.Missing = s.Missing
 	if s.Meta != nil {
-		in.note(decodeMeta(s.Meta, &m.Meta))
+		if err := json.Unmarshal(s.Meta, &m.Meta); err != nil { // later versions may say more
+			in.note(fmt.Errorf("meta: %w: %w", err, framework.ErrInvalid))
+		}
 	}
 	return m
-}
-
-// decodeMeta reads what a file says; later versions may say more.
-func decodeMeta(text json.RawMessage, into *scqm.Meta) error {
-	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("meta: %w: %w", err, framework.ErrInvalid)
-	}
-	return nil
 }
 
 // mapSettings are those of acts that send rows through a model.

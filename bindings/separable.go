@@ -43,9 +43,7 @@ func (l pythonSeparable) Phi(phi, d1, d2, r []float64) {
 	if err := l.phi(phi, d1, d2, r); err != nil {
 		l.fault.set(err)
 		for _, dst := range [][]float64{phi, d1, d2} {
-			for k := range dst {
-				dst[k] = math.NaN()
-			}
+			fill(dst, math.NaN())
 		}
 	}
 }
@@ -57,9 +55,7 @@ func (l pythonSeparable) phi(phi, d1, d2, r []float64) error {
 	case l.second == nil:
 		return l.differences(phi, d1, d2, r)
 	}
-	for k := range d2 {
-		d2[k] = 1
-	}
+	fill(d2, 1)
 	if err := l.second.HessianProduct(d2, r, d2, 1); err != nil { // first, as d1 may be r
 		return err
 	}

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _native, losses
 from ._geometry import DenoiseGeometry
 from ._native import Array, Job, Kept, library
+from ._options import documented
 from ._progress import Progress
 from ._rows import check_components, check_rows, check_weights, like
 from ._validation import (
@@ -113,6 +114,7 @@ def report_of(about: Any, share_error: float) -> DenoiseReport:
     )
 
 
+@documented
 class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """Move noisy rows onto the curved surface they scatter about.
 
@@ -147,14 +149,12 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         (n, D). The method "auto" has Tukey's loss, which outliers do not move,
         if this is "tukey" or the default "l2", and "squared_l2". The others
         have none and want the default.
-    p : float, optional
-        Power of the loss "lp", at least 1.
+    {p}
     delta : float, optional
         Width of the losses that have one, in the unit of the data. By default that of
         :class:`scqm.losses.Huber` and :class:`scqm.losses.Tukey` for the distances of
         up to 300 rows from fits with the loss "l2".
-    precision : array-like of shape (D, D), optional
-        Matrix of the loss "mahalanobis".
+    {precision}
     ridge : float, optional
         Penalty on curvature of "scqm" and "sqmf", by default 10, and of "qmf",
         by default 0.01.
@@ -184,12 +184,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
     missing : {"error", "ignore"}, default="error"
         What to do with rows that have missing entries: refuse them, or leave them as
         they are. They are then nobody's neighbours, and ``unchanged`` in the report.
-    n_threads : int, optional
-        Threads to use. By default as many as the environment variable
-        OMP_NUM_THREADS says, which joblib sets in its workers, else as many as
-        there are processors. The result does not depend on it.
-    verbose : bool, default=False
-        Show progress.
+    {n_threads, verbose}
 
     Attributes
     ----------

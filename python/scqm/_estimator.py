@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -24,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from . import _influence, _model_file, _native, losses, solvers
+from . import _model_file, _native, losses, solvers
 from ._influence import Influence, ProjectionReport
 from ._model import Model, fetched
 from ._native import Array, Job
@@ -50,7 +49,6 @@ from ._validation import (
     check_threads,
 )
 from .exceptions import InputError
-from .losses import Plugin
 from .losses._answer import answer, run
 from .losses._native import NativeLoss, RegisteredLoss
 from .losses._resolve import AUTO, as_fitted, by_name, from_report, resolve
@@ -286,8 +284,11 @@ class SCQM(
 
     def _suspect(self, rows: Array) -> None:
         """Look at the gradient of a loss written in Python, and warn if it is wrong."""
-        known = isinstance(self.loss_, NativeLoss | Plugin)
-        if known or np.isnan(rows).any() or not len(self.embedding_):
+        if (
+            isinstance(self.loss_, NativeLoss)
+            or np.isnan(rows).any()
+            or not len(self.embedding_)
+        ):
             return
         some = np.linspace(0, len(rows) - 1, min(len(rows), 64)).astype(int)
         found = self._model().map(
@@ -604,8 +605,10 @@ class SCQM(
         check_is_fitted(self)
         rows = check_rows(self, X)
         weights = check_weights(sample_weight, rows)
-        found = _influence.compute(self._model(), rows, weights)
-        return replace(found, _index=index_of(X))
+        more = {"x": rows, "weights": weights}
+        report, arrays = self._model().run("influence", {}, **more)
+        columns = arrays["out"].reshape(-1, 4).T.copy()
+        return Influence(*columns, **(report | {"_index": index_of(X)}))
 
     def score(
         self,

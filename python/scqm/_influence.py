@@ -7,23 +7,19 @@ results, as arrays with an entry for every row.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._display import to_frame
-from ._model import Model
+from ._display import Rows
 from ._native import Array
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 __all__ = ["Influence", "ProjectionReport"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Influence:
+class Influence(Rows):
     """How much each row drives a fit; arrays have an entry for every row.
 
     Attributes
@@ -49,6 +45,8 @@ class Influence:
     notes : list of str
         Warnings.
     """
+
+    _columns = "influence", "residual", "residual_without", "leverage"
 
     influence: Array
     residual: Array
@@ -86,17 +84,6 @@ class Influence:
         order = np.argsort(-self.influence, kind="stable")
         return order[: max(n, 0)].astype(np.int64)
 
-    def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a line for every row.
-
-        Its index is that of the data frame that the rows came in.
-        """
-        return to_frame(self._columns(), self._index)
-
-    def _columns(self) -> dict[str, Array]:
-        names = "influence", "residual", "residual_without", "leverage"
-        return {name: getattr(self, name) for name in names}
-
     def __repr__(self) -> str:
         if not len(self.influence):
             return "Influence(0 rows)"
@@ -108,7 +95,7 @@ class Influence:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ProjectionReport:
+class ProjectionReport(Rows):
     """How far projections can be trusted; arrays have an entry for every row.
 
     Attributes
@@ -131,24 +118,14 @@ class ProjectionReport:
         only.
     """
 
+    _columns = "residual", "min_eigenvalue", "certified", "parts", "second"
+
     residual: Array
     min_eigenvalue: Array
     certified: npt.NDArray[np.bool_] | None
     parts: npt.NDArray[np.int64]
     second: Array
     _index: Any = field(default=None, repr=False)
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a line for every row.
-
-        Its index is that of the data frame that the rows came in.
-        """
-        return to_frame(self._columns(), self._index)
-
-    def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        names = "residual", "min_eigenvalue", "certified", "parts", "second"
-        found = {name: getattr(self, name) for name in names}
-        return {name: array for name, array in found.items() if array is not None}
 
     def __repr__(self) -> str:
         n = len(self.residual)
@@ -162,12 +139,6 @@ class ProjectionReport:
             f"second place; residuals: median {np.median(far):.4g}, largest "
             f"{far.max():.4g} of row {int(far.argmax())})"
         )
-
-
-def compute(model: Model, rows: Array, weights: Array | None) -> Influence:
-    """Return the influence of all rows."""
-    report, arrays = model.run("influence", {}, x=rows, weights=weights)
-    return Influence(*arrays["out"].reshape(-1, 4).T.copy(), **report)
 
 
 def notes_of(remaining: float, most: float) -> list[str]:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import losses
 from ._display import to_frame
 from ._native import Array
+from ._options import documented
 from ._rows import check_complete
 from ._validation import check_threads
 from .losses._answer import run
@@ -78,6 +79,7 @@ class FrechetMean:
         )
 
 
+@documented
 def frechet_mean(
     X: npt.ArrayLike,
     *,
@@ -100,22 +102,18 @@ def frechet_mean(
         One sample per row.
     loss : str, Loss or callable, default="l2"
         Loss of a row of differences, as for :class:`scqm.SCQM`, but not "auto".
-    p : float, optional
-        Power of the loss "lp", at least 1.
+    {p}
     delta : float, optional
         Width of the losses that have one; by default that of
         :class:`scqm.losses.Huber` and :class:`scqm.losses.Tukey` for the distances
         from the geometric median.
-    precision : array-like of shape (D, D), optional
-        Matrix of the loss "mahalanobis".
+    {precision}
     missing : {"error", "ignore"}, default="error"
         Rows with missing entries (NaN, pandas.NA, masked): refuse them, or leave
         them out, and say so in ``notes``.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, at least 0.
-    n_threads : int, optional
-        Threads to use, as for :class:`scqm.SCQM`; the result does not depend on
-        it.
+    {n_threads}
 
     Returns
     -------

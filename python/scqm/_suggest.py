@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from . import losses
 from ._display import to_frame
+from ._options import documented
 from ._progress import Progress
 from ._rows import check_complete
 from ._validation import (
@@ -129,6 +130,7 @@ class Suggestion:
         return "\n".join([*text, "", self.reason])
 
 
+@documented
 def suggest(
     X: npt.ArrayLike,
     *,
@@ -173,13 +175,7 @@ def suggest(
         them out, and say so in ``reason``.
     sample_weight : array-like of shape (n,), optional
         Weights of the rows, at least 0.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of random choices. None stands for 0.
-    n_threads : int, optional
-        Threads to use, as for :class:`scqm.SCQM`; the result does not depend on
-        it.
-    verbose : bool, default=False
-        Show progress.
+    {random_state, n_threads, verbose}
 
     Returns
     -------

@@ -264,15 +264,8 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def _pyplot() -> Any:
-    _require_matplotlib()
-    import matplotlib.pyplot as plt
-
-    return plt
-
-
-def _require_matplotlib() -> None:
     try:
-        importlib.import_module("matplotlib")
+        return importlib.import_module("matplotlib.pyplot")
     except ImportError as error:
         raise ImportError(
             "scqm.plot needs Matplotlib: pip install scqm[plot]"
