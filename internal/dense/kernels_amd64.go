@@ -22,12 +22,3 @@ func combineWide(dst, columns, factors []float64)
 
 //go:noescape
 func addColumnProductsWide(dst []float64, x *float64, xStep int, y *float64, yStep, count int)
-
-//go:noescape
-func signedSums3Wide(sums, columns, factors []float64, n int) float64
-
-//go:noescape
-func signedSums6Wide(sums, columns, factors []float64, n int) float64
-
-//go:noescape
-func signedSums10Wide(sums, columns, factors []float64, n int) float64

@@ -17,11 +17,5 @@ func combineWide(_, _, _ []float64) { none() }
 
 func addColumnProductsWide([]float64, *float64, int, *float64, int, int) { none() }
 
-func signedSums3Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
-
-func signedSums6Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
-
-func signedSums10Wide(_, _, _ []float64, _ int) float64 { none(); return 0 }
-
 // none is what kernels do that the processor does not have: callers ask before.
 func none() { panic("dense: no such instructions") }

@@ -1,9 +1,7 @@
 package dense
 
-import "math"
-
 // PolynomialBlock is what the number of polynomials is padded to by zeros: rounds of
-// [CombineColumns] and [SignedSums] take so many at once.
+// [CombineColumns] take so many at once.
 const PolynomialBlock = 8
 
 // CombineColumns writes sum_a factors_a column_a into dst, for columns of its length, a multiple of
@@ -50,26 +48,6 @@ func addColumnProducts(dst, x []float64, xStep int, y []float64, yStep, count in
 	}
 }
 
-// SignedSums writes sum_k sign(v_k) column_ak into sums_a, for v = sum_a factors_a column_a as
-// in [CombineColumns] and n numbers in a column, and returns sum_k |v_k|. The sign of 0 is 0.
-func SignedSums(sums, columns, factors []float64, n int) float64 {
-	columns, sums = columns[:n*len(factors)], sums[:len(factors)]
-	if n%PolynomialBlock != 0 {
-		panic("dense: columns are not padded")
-	}
-	if HasAVX2() && n > 0 {
-		switch len(factors) {
-		case 3:
-			return signedSums3Wide(sums, columns, factors, n)
-		case 6:
-			return signedSums6Wide(sums, columns, factors, n)
-		case 10:
-			return signedSums10Wide(sums, columns, factors, n)
-		}
-	}
-	return signedSums(sums, columns, factors, n)
-}
-
 // combine is what combineWide does.
 func combine(dst, columns, factors []float64) {
 	for k := range dst {
@@ -78,34 +56,4 @@ func combine(dst, columns, factors []float64) {
 	for a, factor := range factors[1:] {
 		addScaled(dst, factor, columns[(a+1)*len(dst):(a+2)*len(dst)])
 	}
-}
-
-// signedSums is what its versions for numbers of terms do: four partial sums, of entries
-// whose numbers have one remainder by 4.
-func signedSums(sums, columns, factors []float64, n int) float64 {
-	var v, total [4]float64
-	partial := make([][4]float64, len(factors))
-	for from := 0; from < n; from += 4 {
-		for k := range v {
-			v[k] = factors[0] * columns[from+k]
-			for a := 1; a < len(factors); a++ {
-				v[k] += float64(factors[a] * columns[a*n+from+k])
-			}
-			total[k] += math.Abs(v[k])
-			if v[k] == 0 {
-				continue
-			}
-			for a := range partial {
-				if c := columns[a*n+from+k]; math.Signbit(v[k]) {
-					partial[a][k] -= c
-				} else {
-					partial[a][k] += c
-				}
-			}
-		}
-	}
-	for a, p := range partial {
-		sums[a] = (p[0] + p[2]) + (p[1] + p[3])
-	}
-	return (total[0] + total[2]) + (total[1] + total[3])
 }

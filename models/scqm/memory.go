@@ -185,8 +185,8 @@ func (f *footprint) formSweeps() float64 {
 // projections counts the memory of projections.
 func (f *footprint) projections() float64 {
 	numbers := f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q + 1<<14 + 2*f.s*f.d*f.d
-	if f.kinked { // polynomials of the entries, and lists of these
-		numbers += f.D * (20 + f.d + 2*f.q)
+	if f.kinked { // residuals, slopes and quadratics of the entries, and lists of their roots
+		numbers += f.D * (12 + f.d)
 	}
 	return f.threads * numbers
 }

@@ -99,7 +99,7 @@ func (pd *primalDual) leastBetween(structure rowloss.Structure) float64 {
 		}
 		return 0
 	}
-	sum, at, _ := pd.kinks.Least(pd.here, step, pd.zeros, 0, 0, 1)
+	sum, at := pd.kinks.Least(pd.here, step, pd.zeros, 0, 1)
 	if !(sum < floats.Norm(pd.here, 1)) {
 		return 0
 	}

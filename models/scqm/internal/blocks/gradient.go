@@ -92,7 +92,7 @@ func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKerne
 	} else {
 		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
 	}
-	if r.Kind == Projected || nearest.HasAbsoluteDescent(f, loss) && r.Eps < boundedBelow*r.Scale {
+	if r.Kind == Projected || nearest.SumsAbsolutes(loss) && r.Eps < boundedBelow*r.Scale {
 		k.projector = nearest.NewProjector(f, loss)
 	}
 	return k

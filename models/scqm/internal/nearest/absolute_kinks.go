@@ -1,7 +1,6 @@
 package nearest
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -17,33 +16,31 @@ type kink struct {
 	k        int
 }
 
-// Least returns the minimum of the sum plus bend t^2 over from < t <= to, which may be infinite, with the
-// minimiser and the quadratic that vanishes there or -1.
-func (s *Kinks) Least(a, b, c []float64, bend, from, to float64) (least, at float64, zero int) {
+// Least returns the minimum of the sum over from < t <= to, which may be infinite, with the minimiser.
+func (s *Kinks) Least(a, b, c []float64, from, to float64) (least, at float64) {
 	sum := s.collect(a, b, c, from, to)
-	sum[2] += bend
-	least, zero = math.Inf(1), -1
-	try := func(t float64, k int) {
+	least = math.Inf(1)
+	try := func(t float64) {
 		if v := sum[0] + t*(sum[1]+t*sum[2]); v < least {
-			least, at, zero = v, t, k
+			least, at = v, t
 		}
 	}
 	for i := 0; ; i++ {
-		end, k := to, -1
+		end := to
 		if i < len(s.list) {
-			end, k = s.list[i].at, s.list[i].k
+			end = s.list[i].at
 		}
 		if t := -sum[1] / (2 * sum[2]); sum[2] > 0 && t > from && t < end {
-			try(t, -1)
+			try(t)
 		}
 		if !math.IsInf(end, 1) {
-			try(end, k)
+			try(end)
 		}
 		if i == len(s.list) {
-			return least, at, zero
+			return least, at
 		}
 		from = end
-		by := 2 * s.list[i].sign
+		k, by := s.list[i].k, 2*s.list[i].sign
 		sum[0] += by * a[k]
 		sum[1] += by * b[k]
 		sum[2] += by * c[k]
@@ -53,8 +50,12 @@ func (s *Kinks) Least(a, b, c []float64, bend, from, to float64) (least, at floa
 // collect lists the roots in an interval in ascending order, and returns the sum before the first.
 func (s *Kinks) collect(a, b, c []float64, from, to float64) (sum [3]float64) {
 	s.list = s.list[:0]
+	reach := max(-from, to)
 	for k := range a {
-		sign, roots, count := quadraticRoots([3]float64{a[k], b[k], c[k]})
+		sign, roots, count := math.Copysign(1, a[k]), [2]float64{}, 0
+		if !(math.Abs(a[k]) > reach*(math.Abs(b[k])+reach*math.Abs(c[k]))) { // it may vanish
+			sign, roots, count = quadraticRoots([3]float64{a[k], b[k], c[k]})
+		}
 		first := sign
 		for _, at := range roots[:count] {
 			if sign = -sign; at <= from {
@@ -67,7 +68,15 @@ func (s *Kinks) collect(a, b, c []float64, from, to float64) (sum [3]float64) {
 		sum[1] += first * b[k]
 		sum[2] += first * c[k]
 	}
-	slices.SortFunc(s.list, func(a, b kink) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(s.list, func(a, b kink) int {
+		switch {
+		case a.at < b.at:
+			return -1
+		case a.at > b.at:
+			return 1
+		}
+		return 0
+	})
 	return sum
 }
 

@@ -121,19 +121,20 @@ func (p *Projection) searchAll() int {
 	}
 	copy(p.lower, p.minima[0])
 	p.distance = append(p.distance[:0], p.Value(p.lower))
-	p.eachStart(func(tau []float64) {
+	enter := func(tau []float64) {
 		copy(p.start, tau)
 		p.enter(p.start, p.Minimize(p.start, maxSteps, precision))
-	})
+	}
+	enter(p.Y[:p.f.Latent])
+	p.eachStart(enter)
 	return len(p.distance)
 }
 
-// eachStart calls do for every start: a itself, and the lowest points of h on lines, where it is a quartic in one
+// eachStart calls do for every start other than a: the stationary points of h on lines, where it is a quartic in one
 // variable: through the origin and a, and through a along each eigenvector of sum_k b_k A_k, the directions in which
 // a sheet can curve towards x on either side of a saddle.
 func (p *Projection) eachStart(do func(tau []float64)) {
 	f, a := p.f, p.Y[:p.f.Latent]
-	do(a)
 	clear(p.base)
 	copy(p.along, a)
 	p.onLine(do)

@@ -25,9 +25,8 @@ const (
 // Projector finds the latent coordinates of rows under one loss: minima over tau in R^d of loss(f(tau) - x),
 // row by row. For radial losses that is a [Projection], at 2Dm operations and Newton steps in R^m; for others
 // [General] continues from there by smoothing, at one loss of D entries and its derivatives for every step, to
-// the lowest of the minima that several starts lead to. Under the sum of absolute residuals, for d up to 5,
-// these are found by descents along kinks (leastAbsolute); for d = 1 the nearest point is exact. A Projector is
-// for one goroutine.
+// the lowest of the minima that several starts lead to. Under the sum of absolute residuals these are found by
+// descents along edges (leastAbsolute); for d = 1 the nearest point is exact. A Projector is for one goroutine.
 type Projector struct {
 	// Missing is how rows with missing entries are projected.
 	Missing Missing
@@ -69,9 +68,6 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 
 // Reload must be called after a change of the sheet.
 func (p *Projector) Reload() {
-	if p.absolute != nil {
-		p.absolute.reload()
-	}
 	if p.projection.metric != nil {
 		p.projection.Reload()
 	}
@@ -139,7 +135,7 @@ func (p *Projector) leastAbsolute(out, x []float64, projected bool) {
 		f.load(x)
 		f.eachStart(s.from)
 	}
-	s.end(out)
+	copy(out, s.tau)
 }
 
 // projectPartial projects a row with missing entries.
