@@ -96,10 +96,10 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 	errs := make([]error, par.Shards(x.N))
 	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
 		lo, hi := par.Bounds(x.N, shard)
-		s := nearest.NewMinima(f, in.loss)
+		s := nearest.NewProjector(f, in.loss)
 		for i := lo; i < hi && errs[shard] == nil; i++ {
 			var found nearest.RowMinima
-			if found, errs[shard] = s.Find(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], in.rows.Row(i), x.First+i); errs[shard] == nil {
+			if found, errs[shard] = s.Minima(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], in.rows.Row(i), x.First+i); errs[shard] == nil {
 				out.Rows[i] = describe(found, judge)
 			}
 		}

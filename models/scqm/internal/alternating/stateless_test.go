@@ -34,7 +34,7 @@ func TestPlacedAreNearestPoints(t *testing.T) {
 		want, diff := make([]float64, f.Latent), make([]float64, D)
 		for i := range n {
 			floats.SubTo(diff, x.Row(i), f.C)
-			alone.Load(diff)
+			alone.Load(x.Row(i))
 			alone.Find(want)
 			assert.InDelta(t, 0, floats.Distance(want, tau[i*f.Latent:(i+1)*f.Latent], 2), 1e-7*floats.Norm(diff, 2), "%v, row %d", shape, i)
 		}

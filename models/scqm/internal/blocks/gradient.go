@@ -69,7 +69,6 @@ type gradientKernel struct {
 	f          *sheet.Sheet
 	sweep      *alternating.StatelessSweep // projects rows as sweeps do; nil for losses r'Mr
 	projection *nearest.Projection         // projects rows under losses r'Mr
-	diff       []float64                   // D
 	whole      *blockObjective             // for the number of rows of the last block
 	grad       framework.Point
 	projector  *nearest.Projector // nil where sweep or projection does it
@@ -87,8 +86,7 @@ func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKerne
 	f := r.sheet()
 	k := &gradientKernel{r: r, loss: loss, f: f}
 	if _, metric := loss.(framework.Quadratic); metric {
-		k.projection, k.diff = nearest.NewLossProjection(f, loss), make([]float64, f.D)
-		k.projection.Reload()
+		k.projection = nearest.NewLossProjection(f, loss)
 	} else {
 		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
 	}
@@ -154,8 +152,7 @@ func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) erro
 		return o.eliminate(k.r, k.loss)
 	}
 	for i := range x.N {
-		floats.SubTo(k.diff, x.Row(i), f.C)
-		k.projection.Load(k.diff)
+		k.projection.Load(x.Row(i))
 		k.projection.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
 	}
 	return o.eliminate(k.r, k.loss)

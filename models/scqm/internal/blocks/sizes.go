@@ -49,7 +49,7 @@ type sizesKernel struct {
 	entries    bool
 	f          *sheet.Sheet
 	projection *nearest.Projection
-	diff       []float64 // D
+	r          []float64 // D
 	z, phi     []float64
 	tau        []float64
 }
@@ -57,7 +57,7 @@ type sizesKernel struct {
 func newSizesKernel(r *Request) *sizesKernel {
 	f := r.sheet()
 	k := &sizesKernel{
-		entries: r.Kind == Entries, f: f, projection: nearest.NewProjection(f), diff: make([]float64, f.D),
+		entries: r.Kind == Entries, f: f, projection: nearest.NewProjection(f), r: make([]float64, f.D),
 		z: make([]float64, f.M), phi: make([]float64, f.Q), tau: make([]float64, f.Latent),
 	}
 	return k
@@ -71,18 +71,17 @@ func (k *sizesKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) 
 		if !(weight > 0) {
 			continue
 		}
-		floats.SubTo(k.diff, x.Row(i), f.C)
-		k.projection.Load(k.diff)
+		k.projection.Load(x.Row(i))
 		k.projection.Find(k.tau)
 		f.Coordinates(k.z, k.phi, k.tau)
-		f.Residual(k.diff, k.z, x.Row(i))
+		f.Residual(k.r, k.z, x.Row(i))
 		if !k.entries {
-			if v := floats.Norm(k.diff, 2); v > 0 {
+			if v := floats.Norm(k.r, 2); v > 0 {
 				dst[bin(v)] += weight
 			}
 			continue
 		}
-		for _, v := range k.diff {
+		for _, v := range k.r {
 			if v != 0 {
 				dst[bin(math.Abs(v))] += weight
 			}

@@ -45,6 +45,15 @@ type Tolerance struct {
 	Gradient float64
 }
 
+const (
+	// projectSteps bounds the Newton steps of a row that starts at tau = a.
+	projectSteps = 12
+	// statelessStep is the relative length of a last step: the next would be about its square, and change the
+	// distance by the square of that. statelessGradient is half of the gradient of h, relative to [a; b], above
+	// which a row has not converged.
+	statelessStep, statelessGradient = 1e-4, 1e-7
+)
+
 // Refused stands for the squared residual of a row that [Batch] did not project.
 const Refused = -1.0
 
@@ -66,7 +75,7 @@ func NewBatch(f *sheet.Sheet, at Tolerance) *Batch {
 	return b
 }
 
-// NewStatelessBatch returns a batch with the tolerance of [Projection.Find].
+// NewStatelessBatch returns a batch for projections that are a start, or the point of a pass over blocks.
 func NewStatelessBatch(f *sheet.Sheet) *Batch {
 	return NewBatch(f, Tolerance{statelessStep, statelessGradient})
 }
@@ -117,7 +126,7 @@ func (b *Batch) Project(u, tau, pulled []float64, stride int, whole []float64, n
 		}
 	}
 	if b.f.S > 0 {
-		b.run(u, tau, pulled, stride, whole, n, statelessSteps, true)
+		b.run(u, tau, pulled, stride, whole, n, projectSteps, true)
 	}
 }
 

@@ -80,7 +80,7 @@ func leastOfMany(rng *rand.Rand, p *Quadratic, starts int) float64 {
 				tau[j] += p.Y[j]
 			}
 		}
-		if v := p.Minimize(tau, 1000, precision); v < least {
+		if v := p.Minimize(tau, 1000, 1e-15); v < least {
 			least = v
 		}
 	}
@@ -94,8 +94,8 @@ func TestDrillNearest(t *testing.T) {
 		p := NewProjection(f)
 		for row := range 4 {
 			x := randomRow(c.Rand, f)
-			p.nearest(x)
-			got := p.Value(p.minima[0])
+			p.Load(x)
+			got := p.Find(make([]float64, f.Latent))
 			if want := leastOfMany(c.Rand, p.Quadratic, 150); got > want+1e-9*want+1e-24 {
 				return fmt.Errorf("d = %d, s = %d, row %d: squared distance %.17g, and %.17g elsewhere", f.Latent, f.S, row, got, want)
 			}
@@ -120,7 +120,8 @@ func TestSextic(t *testing.T) {
 		tau := []float64{rng.NormFloat64(), rng.NormFloat64()}
 		p.Value(tau)
 		p.derivatives(tau)
-		p.sextic.load(f, f.Theta, p.h, tau, p.w)
+		p.certified()
+		p.sextic.load(f, f.Theta, p.h, p.bent, tau)
 		u := []float64{rng.NormFloat64(), rng.NormFloat64()}
 		form := func(coefficients []float64) (sum float64) {
 			for i, v := range coefficients {
@@ -137,29 +138,24 @@ func TestSextic(t *testing.T) {
 	}
 }
 
-// Bernstein coefficients are those of the form, before and after halving.
-func TestBernstein(t *testing.T) {
-	for i := range 7 {
-		var p sextic
-		p.square[min(i, 4)] = 1
-		p.full[i-min(i, 4)] = 1
-		p.begin()
-		six := p.stack[0].six
-		value := func(b [7]float64, x float64) float64 {
-			for n := 6; n > 0; n-- {
-				for k := range n {
-					b[k] += x * (b[k+1] - b[k])
-				}
-			}
-			return b[0]
+// The search finds narrow arcs of negative values, and none where there are none.
+func TestSexticSearch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for range 300 {
+		// |q|^2 = 1 and Nu.q = 0: P is u'Hu, negative on an arc of this half width about an angle.
+		angle, width := math.Pi*rng.Float64(), math.Pow(10, -6*rng.Float64())
+		cos, sin := math.Cos(2*angle), math.Sin(2*angle)
+		p := sextic{square: [5]float64{1, 0, 2, 0, 1}}
+		for _, sign := range []float64{1, -1} {
+			least := sign * math.Cos(2*width) // u'Hu = least - cos(2 (t - angle)), or its negative
+			p.full = [3]float64{least - cos, -2 * sin, least + cos}
+			p.part = [3]float64{-1, 0, -1}
+			found := p.search(func(u, v float64) bool {
+				return p.full[0]*u*u+p.full[1]*u*v+p.full[2]*v*v < -1e-14
+			})
+			assert.True(t, found, "an arc of %v", width)
 		}
-		for _, x := range []float64{-1, -0.5, 0, 0.3, 1} {
-			assert.InDelta(t, math.Pow(x, float64(i)), value(six, (x+1)/2), 1e-13)
-		}
-		var right [7]float64
-		middle := halve(six[:], right[:])
-		assert.InDelta(t, math.Pow(0, float64(i)), middle, 1e-13)
-		assert.InDelta(t, math.Pow(-0.5, float64(i)), value(six, 0.5), 1e-13)
-		assert.InDelta(t, math.Pow(0.25, float64(i)), value(right, 0.25), 1e-13)
+		p.full = [3]float64{1.0001 - cos, -2 * sin, 1.0001 + cos}
+		assert.False(t, p.search(func(float64, float64) bool { return true }))
 	}
 }

@@ -26,7 +26,7 @@ func NewObserved(f *sheet.Sheet) *Observed {
 // minPrior is added to the diagonal of M, so that y is unique even with too few entries.
 const minPrior = 1e-10
 
-// Load sets the row.
+// Load sets the row for Newton steps, and set for a search.
 func (p *Observed) Load(x []float64, prior Prior) {
 	f := p.f
 	clear(p.Metric)
@@ -58,13 +58,8 @@ func (p *Observed) Load(x []float64, prior Prior) {
 	dense.SolveCholesky(p.Y, p.metric.factor, f.M)
 }
 
-// find returns the nearest point, and unless only that is wanted other minima.
-func (p *Observed) find(x []float64, prior Prior, only bool) [][]float64 {
+// set sets the row for a search.
+func (p *Observed) set(x []float64, prior Prior) {
 	p.Load(x, prior)
 	p.metric.eliminate(p.f)
-	if only {
-		p.search()
-		return p.minima[:1]
-	}
-	return p.minima[:p.searchAll()]
 }

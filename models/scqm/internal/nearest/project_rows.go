@@ -14,30 +14,15 @@ import (
 // not depend on the others; see [Projector] for its cost. missing says how incomplete rows are
 // projected.
 func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
-	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
-		p := NewProjector(f, loss)
-		p.Missing = missing
-		return p
-	})
-}
-
-// RelocateRows is ProjectRows to the lower precision that a solver needs to continue from.
-func RelocateRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
-	return projectRows(ctx, tau, f, x, Callers(loss, threads), func() *Projector {
-		p := NewProjector(f, loss)
-		p.Missing, p.LastStep = missing, settledStep
-		return p
-	})
-}
-
-func projectRows(ctx context.Context, tau []float64, f *sheet.Sheet, x rows.Data, threads int, projector func() *Projector) error {
+	threads = Callers(loss, threads)
 	shards := max(par.Shards(x.N), min(x.N, threads))
 	projectors := make([]*Projector, threads) // of the goroutines, as parts can be a few rows
 	return eachShard(threads, shards, func(id, shard int) error {
 		lo, hi := shard*x.N/shards, (shard+1)*x.N/shards
 		part := rows.Data{N: hi - lo, D: x.D, X: x.X[lo*x.D : hi*x.D], Missing: x.Missing}
 		if projectors[id] == nil {
-			projectors[id] = projector()
+			projectors[id] = NewProjector(f, loss)
+			projectors[id].Missing = missing
 		}
 		return projectors[id].Project(ctx, tau[lo*f.Latent:hi*f.Latent], part, x.First+lo)
 	})
@@ -84,7 +69,3 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 		return nil
 	})
 }
-
-// settledStep is the relative length of a last Newton step of RelocateRows: the loss is within about its square
-// of the minimum.
-const settledStep = 1e-6

@@ -2,7 +2,6 @@ package nearest
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -12,14 +11,13 @@ import (
 )
 
 const (
-	// maxSteps bounds the Newton steps from one start.
-	maxSteps = 60
-	// precision is the relative length of a last Newton step.
+	// maxSteps bounds the Newton steps from one start: next to none needs more than 10, but along a narrow valley
+	// hundreds do.
+	maxSteps = 2000
+	// precision is the length of a last Newton step, relative to tau. Steps along a narrow valley are short, too.
 	precision = 1e-15
 	// fewDigits is the same where a start is tried.
 	fewDigits = 1e-4
-	// sameProjection is the relative distance below which two minima are the same.
-	sameProjection = 1e-7
 	// LostDigits is the squared residual, relative to the squared distance from
 	// c, below which it is computed from the residual itself.
 	LostDigits = 1e-3
@@ -44,20 +42,21 @@ type Projection struct {
 	line       []float64 // m: z along a line, the part linear in t
 	square     []float64 // m: and the quadratic one
 	diff       []float64 // D
+	bent       []float64 // d x d: I + 2B
 	eigen      *dense.SymmetricEigen
-	lower      []float64 // d
+	first      []float64 // d: of All
+	lower, end []float64 // d
 	sextic     sextic
-	lowest
+	minima     minima
 }
 
 func NewProjection(f *sheet.Sheet) *Projection {
+	d := f.Latent
 	vec := func(n int) []float64 { return make([]float64, n) }
-	p := &Projection{
-		lowest:    newLowest(f.Latent),
-		Quadratic: NewQuadratic(f), start: vec(f.Latent), base: vec(f.Latent), along: vec(f.Latent),
-		line: vec(f.M), square: vec(f.M), diff: vec(f.D), lower: vec(f.Latent), eigen: dense.NewSymmetricEigen(f.Latent),
+	return &Projection{
+		Quadratic: NewQuadratic(f), start: vec(d), base: vec(d), along: vec(d), line: vec(f.M), square: vec(f.M), diff: vec(f.D),
+		bent: vec(d * d), eigen: dense.NewSymmetricEigen(d), first: vec(d), lower: vec(d), end: vec(d),
 	}
-	return p
 }
 
 // NewLossProjection returns a Projection in the metric of a loss r'Mr, and in the Euclidean norm for other
@@ -78,56 +77,69 @@ func (p *Projection) Reload() {
 	}
 }
 
-// load sets the row.
-func (p *Projection) load(x []float64) {
+// Load sets the row.
+func (p *Projection) Load(x []float64) {
 	floats.SubTo(p.diff, x, p.f.C)
-	p.Load(p.diff)
-	p.distance = p.distance[:0]
-}
-
-// Load sets x - c.
-func (p *Projection) Load(diff []float64) {
 	if p.metric != nil {
-		p.metric.toFrame(p.Y, diff)
+		p.metric.toFrame(p.Y, p.diff)
 		return
 	}
-	p.f.ToFrame(p.Y, diff)
+	p.f.ToFrame(p.Y, p.diff)
 }
 
-// inner is the inner product of h.
-func (p *Projection) inner(a, b []float64) float64 {
-	if p.metric == nil {
-		return floats.Dot(a, b)
-	}
-	var sum float64
-	for i, v := range a {
-		sum += v * dense.Dot(p.Metric[i*len(b):(i+1)*len(b)], b)
-	}
-	return sum
-}
-
-// find searches the global and local nearest points to x from several starts. It writes them into minima and
-// returns their number, at least 1; the first is that of [Projection.nearest].
-func (p *Projection) find(x []float64) int {
-	p.load(x)
-	return p.searchAll()
-}
-
-// searchAll is find for the row loaded last.
-func (p *Projection) searchAll() int {
-	p.search()
+// Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It is a function of Y and
+// Theta alone, and exact for d <= 2 and for s <= 1; otherwise it is the best of several starts, improved along the
+// eigenvectors of I + 2B. It returns h there and leaves the values of [Quadratic.Value].
+func (p *Projection) Find(tau []float64) float64 {
+	copy(tau, p.Y[:p.f.Latent])
 	if p.f.S == 0 {
-		return 1
+		return p.Value(tau)
 	}
-	copy(p.lower, p.minima[0])
-	p.distance = append(p.distance[:0], p.Value(p.lower))
+	value := p.Minimize(tau, maxSteps, precision)
+	if p.certified() {
+		return value
+	}
+	if p.f.Latent > 2 && p.f.S > 1 {
+		value = p.lowest(tau, value)
+	}
+	p.descend(tau, value)
+	return p.Value(tau)
+}
+
+// lowest moves tau, where h is value, to the lowest minimum reached from the starts, and returns h there. Runs that
+// are not lower after a few digits are stopped.
+func (p *Projection) lowest(tau []float64, value float64) float64 {
+	p.eachStart(func(start []float64) {
+		copy(p.end, start)
+		if p.Minimize(p.end, maxSteps, fewDigits) < value-tie*math.Abs(value) {
+			if next := p.Minimize(p.end, maxSteps, precision); next < value {
+				value = next
+				copy(tau, p.end)
+			}
+		}
+	})
+	return value
+}
+
+// All returns the nearest point of the sheet and up to two local ones from several starts, by ascending distance. They
+// are valid until the next row.
+func (p *Projection) All() []minimum {
+	p.minima.reset()
+	p.minima.add(p.first, p.Find(p.first))
+	if p.f.S == 0 {
+		return p.minima.list
+	}
 	enter := func(tau []float64) {
 		copy(p.start, tau)
-		p.enter(p.start, p.Minimize(p.start, maxSteps, precision))
+		value := p.Minimize(p.start, maxSteps, precision)
+		p.derivatives(p.start)
+		if dense.FactorCholesky(p.h, p.f.Latent, 0, 0) { // no saddle, to which a start can lead by symmetry
+			p.minima.enter(p.start, value)
+		}
 	}
 	enter(p.Y[:p.f.Latent])
 	p.eachStart(enter)
-	return len(p.distance)
+	return p.minima.best(maxMinima)
 }
 
 // eachStart calls do for every start other than a: the stationary points of h on lines, where it is a quartic in one
@@ -138,7 +150,10 @@ func (p *Projection) eachStart(do func(tau []float64)) {
 	clear(p.base)
 	copy(p.along, a)
 	p.onLine(do)
-	p.formEigenvectors()
+	f.WeighForms(p.w, p.Y[f.Latent:])
+	clear(p.eigen.A)
+	f.AddCurvature(p.eigen.A, p.w)
+	p.eigen.FactorizeOrIdentity()
 	copy(p.base, a)
 	for j := range f.Latent {
 		for i := range f.Latent {
@@ -146,16 +161,6 @@ func (p *Projection) eachStart(do func(tau []float64)) {
 		}
 		p.onLine(do)
 	}
-}
-
-// formEigenvectors leaves the eigenvectors of sum_k b_k A_k in the columns of
-// eigen.
-func (p *Projection) formEigenvectors() {
-	f := p.f
-	f.WeighForms(p.w, p.Y[f.Latent:])
-	clear(p.eigen.A)
-	f.AddCurvature(p.eigen.A, p.w)
-	p.eigen.FactorizeOrIdentity()
 }
 
 // onLine calls do for the stationary points of h on the line base + t along.
@@ -195,85 +200,14 @@ func (p *Projection) lineRoots(roots *[3]float64, tau0 []float64) int {
 	return n
 }
 
-// lowest are the lowest of the points entered.
-type lowest struct {
-	minima   [][]float64 // maxMinima x d, by ascending distance
-	distance []float64   // of those found
-}
-
-func newLowest(d int) (p lowest) {
-	for range maxMinima {
-		p.minima = append(p.minima, make([]float64, d))
+// inner is the inner product of h.
+func (p *Projection) inner(a, b []float64) float64 {
+	if p.metric == nil {
+		return floats.Dot(a, b)
 	}
-	return p
-}
-
-// enter adds tau, where h is value, to minima if it is among the lowest.
-func (p *lowest) enter(tau []float64, value float64) {
-	if !dense.Finite(value) {
-		return
+	var sum float64
+	for i, v := range a {
+		sum += v * dense.Dot(p.Metric[i*len(b):(i+1)*len(b)], b)
 	}
-	for i := range p.distance {
-		if floats.Distance(p.minima[i], tau, 2) <= sameProjection*floats.Norm(tau, 2) {
-			return
-		}
-	}
-	at := len(p.distance)
-	for at > 0 && value < p.distance[at-1] {
-		at--
-	}
-	if at == maxMinima {
-		return
-	}
-	if len(p.distance) == maxMinima {
-		p.distance = p.distance[:maxMinima-1]
-	}
-	p.distance = slices.Insert(p.distance, at, value)
-	last := p.minima[len(p.distance)-1]
-	copy(p.minima[at+1:len(p.distance)], p.minima[at:])
-	p.minima[at] = last
-	copy(last, tau)
-}
-
-const (
-	// statelessSteps bounds the Newton steps of a row that starts at tau = a,
-	// statelessStep is the relative length of a last step: the next would be about its
-	// square, and change the distance by the square of that.
-	statelessSteps = 12
-	statelessStep  = 1e-4
-	// statelessGradient is half of the gradient of h, relative to [a; b], above which a row has not converged.
-	statelessGradient = 1e-7
-)
-
-// Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It is a function of Y and
-// Theta alone: up to 12 Newton steps from a, and a global search where they fail: exact for d <= 2 and for s <=
-// 1 as [Projector.Project] is, to about 8 digits of tau. It returns h there and leaves the values of
-// [Quadratic.Value]. Theta is set by [Quadratic.Reload].
-func (p *Projection) Find(tau []float64) float64 {
-	copy(tau, p.Y[:p.f.Latent])
-	if p.f.S == 0 {
-		return p.Value(tau)
-	}
-	value := p.Minimize(tau, statelessSteps, statelessStep)
-	if p.certified(tau) && p.stationary(tau) {
-		return value
-	}
-	p.distance = p.distance[:0]
-	copy(p.minima[0], tau)
-	p.searchGlobal()
-	copy(tau, p.minima[0])
-	return p.Value(tau)
-}
-
-// stationary reports whether the gradient of h vanishes at tau, where certified was
-// called last.
-func (p *Projection) stationary(tau []float64) bool {
-	g := p.lower
-	copy(g, p.me[:len(tau)])
-	sheet.AddForm(g, p.w, tau)
-	size := p.flatForm(0, 0)
-	for j := range tau {
-		size = max(size, p.flatForm(j, j))
-	}
-	return floats.Norm(g, 2) <= statelessGradient*size*floats.Norm(p.Y, 2)
+	return sum
 }

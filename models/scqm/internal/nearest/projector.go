@@ -30,9 +30,6 @@ const (
 type Projector struct {
 	// Missing is how rows with missing entries are projected.
 	Missing Missing
-	// LastStep is the length, relative to tau, of a last Newton step under losses that are not functions of the
-	// norm.
-	LastStep float64
 
 	f          *sheet.Sheet
 	loss       framework.Loss
@@ -42,6 +39,8 @@ type Projector struct {
 	batch      *Batch         // in the Euclidean norm; nil where neither the loss nor its descent needs it
 	squares    []float64      // of the rows last projected by batch
 	absolute   *leastAbsolute // nil where the loss is another
+	tau        []float64      // d
+	refined    minima         // of the loss
 	observed   *Observed      // made at first use
 	partial    *Projector     // for rows with missing entries; made at first use
 }
@@ -54,8 +53,8 @@ type Missing struct {
 
 func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	p := &Projector{
-		LastStep: lastStep, f: f, loss: loss, projection: NewLossProjection(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
-		absolute: newLeastAbsolute(f, loss),
+		f: f, loss: loss, projection: NewLossProjection(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
+		absolute: newLeastAbsolute(f, loss), tau: make([]float64, f.Latent),
 	}
 	switch _, radial := loss.(framework.Radial); {
 	case p.absolute != nil:
@@ -97,19 +96,28 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 		case p.absolute != nil:
 			p.leastAbsolute(out, x.Row(i), p.projected(i))
 		case p.batch != nil && p.projected(i):
-		case p.batch != nil || p.projection.metric != nil:
-			p.projection.nearest(x.Row(i))
-			copy(out, p.projection.minima[0])
+		case p.distance():
+			p.projection.Load(x.Row(i))
+			p.projection.Find(out)
 		default:
-			if err := p.refineRow(ctx, out, x.Row(i), p.projection.minima[:p.projection.find(x.Row(i))]); err != nil {
+			p.projection.Load(x.Row(i))
+			list, err := p.refine(ctx, rows.Data{N: 1, D: x.D, X: x.Row(i)}, p.projection.All())
+			if err != nil {
 				return err
 			}
+			copy(out, list[0].tau)
 		}
 		if !(framework.Point{out}).Finite() {
 			return tooFar(first + i)
 		}
 	}
 	return nil
+}
+
+// distance reports whether the loss is a function of the norm, or r'Mr.
+func (p *Projector) distance() bool {
+	_, radial := p.loss.(framework.Radial)
+	return radial || p.projection.metric != nil
 }
 
 // projected reports whether the batch projected a row, counted from the first of all.
@@ -126,13 +134,12 @@ func tooFar(row int) error {
 // Euclidean projection. For d > 1 it also descends from every start of [Projection.eachStart].
 func (p *Projector) leastAbsolute(out, x []float64, projected bool) {
 	s, f := p.absolute, p.projection
+	f.Load(x)
 	if !projected {
-		f.nearest(x)
-		copy(out, f.minima[0])
+		f.Find(out)
 	}
 	s.begin(out, x)
 	if p.f.Latent > 1 && p.f.S > 0 {
-		f.load(x)
 		f.eachStart(s.from)
 	}
 	copy(out, s.tau)
@@ -142,37 +149,40 @@ func (p *Projector) leastAbsolute(out, x []float64, projected bool) {
 func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error {
 	if p.partial == nil {
 		p.partial = NewProjector(p.f, p.Missing.Loss)
-		p.partial.Missing, p.partial.LastStep = p.Missing, p.LastStep
-		p.partial.observed = NewObserved(p.f)
+		p.partial.Missing, p.partial.observed = p.Missing, NewObserved(p.f)
 	}
-	var starts [][]float64
+	o := p.partial.observed
 	if SquaresEntries(p.Missing.Loss) {
-		starts = p.partial.observed.find(x, p.Missing.Prior, true)
-	} else { // the unit of the prior is another
-		starts = p.partial.observed.find(x, nil, false)
+		o.set(x, p.Missing.Prior)
+		o.Find(out)
+		return nil
 	}
-	copy(out, starts[0])
-	return p.partial.refineRow(ctx, out, x, starts)
+	o.set(x, nil) // as the unit of the prior is another
+	list, err := p.partial.refine(ctx, rows.Data{N: 1, D: p.f.D, X: x, Missing: true}, o.All())
+	if err == nil {
+		copy(out, list[0].tau)
+	}
+	return err
 }
 
-// refineRow minimises the loss from each of the nearest points in the Euclidean
-// norm.
-func (p *Projector) refineRow(ctx context.Context, out, x []float64, starts [][]float64) error {
-	best := math.Inf(1)
-	tau := make([]float64, p.f.Latent)
-	row := rows.Data{N: 1, D: p.f.D, X: x, Missing: rows.Incomplete(x)}
-	for _, start := range starts {
-		copy(tau, start)
-		value, err := p.continuation(ctx, tau, row)
-		if err != nil {
-			return err
-		}
-		if value < best {
-			best = value
-			copy(out, tau)
-		}
+// refine returns the minima of the loss of a row to which the nearest points in the Euclidean norm lead, the best first.
+func (p *Projector) refine(ctx context.Context, x rows.Data, starts []minimum) ([]minimum, error) {
+	if p.distance() {
+		return starts, nil
 	}
-	return nil
+	p.refined.reset()
+	for _, start := range starts {
+		copy(p.tau, start.tau)
+		value, err := p.continuation(ctx, p.tau, x)
+		if err != nil {
+			return nil, err
+		}
+		p.refined.enter(p.tau, value)
+	}
+	if len(p.refined.list) == 0 { // none is finite
+		return starts, nil
+	}
+	return p.refined.best(len(starts)), nil
 }
 
 // continuation minimises the loss of one row from tau, in place. A loss with kinks is smoothed over decreasing
@@ -188,13 +198,13 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
 			precision := smoothedStep
 			if eps/10 < lastEps {
-				precision = p.LastStep
+				precision = exactStep
 			}
 			if err := p.minimize(ctx, smoother.Smooth(eps*size), tau, x, precision); err != nil {
 				return 0, err
 			}
 		}
-	} else if err := p.minimize(ctx, p.loss, tau, x, p.LastStep); err != nil {
+	} else if err := p.minimize(ctx, p.loss, tau, x, exactStep); err != nil {
 		return 0, err
 	}
 	end, err := p.value(ctx, p.loss, tau, x)

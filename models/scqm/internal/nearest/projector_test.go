@@ -47,8 +47,8 @@ func TestRowsProjectedTogether(t *testing.T) {
 			own := tau[i*d : (i+1)*d]
 			require.NoError(t, NewProjector(f, losses.L2()).Project(t.Context(), one, rows.Data{N: 1, D: D, X: x.Row(i)}, 0))
 			require.Equal(t, one, own, "%v, row %d", shape, i)
-			p.projection.nearest(x.Row(i))
-			least := p.projection.Value(p.projection.minima[0])
+			p.projection.Load(x.Row(i))
+			least := p.projection.Find(make([]float64, d))
 			value := p.projection.Value(own)
 			assert.LessOrEqual(t, value, least+1e-12*(1+least), "%v, row %d", shape, i)
 			if p.projected(i) {

@@ -133,17 +133,14 @@ func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool
 }
 
 // Minimize takes at most so many steps from tau, in place, and none after one that
-// is as short as the precision, relative to tau. It returns h there and leaves
+// is as short as the precision, relative to tau, or does not lower h. It returns h there and leaves
 // behind what Value does.
 func (q *Quadratic) Minimize(tau []float64, steps int, precision float64) float64 {
 	value := q.Value(tau)
 	for range steps {
-		next, moved := q.Step(tau, value, Tries)
-		if !moved {
-			break
-		}
-		value = next
-		if floats.Norm(q.step, 2) <= precision*floats.Norm(tau, 2) {
+		before := value
+		value, _ = q.Step(tau, value, Tries)
+		if !(value < before) || floats.Norm(q.step, 2) <= precision*floats.Norm(tau, 2) {
 			break
 		}
 	}

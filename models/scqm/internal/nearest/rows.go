@@ -104,74 +104,26 @@ func (e *RowEvaluation) latent(row int) []float64 {
 //
 //	H = E'Q' (hess loss)(r) Q E + sum_k (V'g)_k 2 A_k,
 //
-// with E the Jacobian of z. It holds the buffers for it. A row takes md^2 operations
-// for a radial loss, else 2Dmd and d products with the Hessian of the loss.
+// with E the Jacobian of z. It holds the buffers for it. A row takes 2Dmd operations
+// and d products with the Hessian of the loss.
 type RowHessian struct {
 	E       []float64 // m x d
-	jr      []float64 // d: E'Q'r
+	jr      []float64 // d: a column of H
 	v       []float64 // batch x D: one column of the Jacobian per row
 	columns []float64 // batch x m: the same in the frame
 	// diagonal holds the second derivatives of a separable loss, batch x D.
 	diagonal []float64
-	u, one   []float64 // squared norms; first and second derivatives of rho
-	two      []float64
-	scratch  []float64 // m
 }
 
 func NewRowHessian(f *sheet.Sheet) *RowHessian {
-	return &RowHessian{E: make([]float64, f.M*f.Latent), jr: make([]float64, f.Latent), scratch: make([]float64, f.M)}
+	return &RowHessian{E: make([]float64, f.M*f.Latent), jr: make([]float64, f.Latent)}
 }
 
 // write writes the Hessians of n rows of an evaluation, with residuals r and loss gradients g; number gives their
 // row numbers.
 func (h *RowHessian) write(e *RowEvaluation, w *Worker, hess, r, g []float64, n int, number func(int) int) error {
 	f := e.Sheet
-	dd := f.Latent * f.Latent
-	if l, ok := e.Loss.(framework.Radial); ok {
-		h.radial(e, w, l, hess, r, n, number)
-	} else if err := h.general(e, w, hess, r, n, number); err != nil {
-		return err
-	}
-	f.RowsToFrame(w.Pulled, g, n)
-	for i := range n {
-		row := number(i)
-		to := hess[row*dd : (row+1)*dd]
-		f.WeighForms(w.W, w.Row(w.Pulled, f.M, i)[f.Latent:])
-		f.AddCurvature(to, w.W)
-		e.Prior.Of(e.Data, row).AddHessian(to, 1)
-		dense.Scale(to, e.Data.Weight(row))
-	}
-	return nil
-}
-
-// radial uses hess loss = 2 rho' I + 4 rho″ rr', so that with Q'Q = I only
-// E'E and E'Q'r are needed.
-func (h *RowHessian) radial(e *RowEvaluation, w *Worker, loss framework.Radial, hess, r []float64, n int, number func(int) int) {
-	f := e.Sheet
 	d, dd := f.Latent, f.Latent*f.Latent
-	h.u, h.one, h.two = dense.Grow(h.u, n), dense.Grow(h.one, n), dense.Grow(h.two, n)
-	for i := range n {
-		ri := r[i*f.D : (i+1)*f.D]
-		h.u[i] = floats.Dot(ri, ri)
-	}
-	loss.Rho(nil, h.one, h.two, h.u)
-	for i := range n {
-		row := number(i)
-		to := hess[row*dd : (row+1)*dd]
-		f.ToFrame(h.scratch, r[i*f.D:(i+1)*f.D])
-		f.TauGradient(h.jr, w.W, e.latent(row), h.scratch)
-		f.Jacobian(h.E, e.latent(row))
-		dense.Gram(to, h.E, f.M, d, 2*h.one[i])
-		for a, va := range h.jr {
-			floats.AddScaled(to[a*d:(a+1)*d], 4*h.two[i]*va, h.jr)
-		}
-	}
-}
-
-// general applies the loss's Hessian to the columns of the Jacobian QE.
-func (h *RowHessian) general(e *RowEvaluation, w *Worker, hess, r []float64, n int, number func(int) int) error {
-	f := e.Sheet
-	d := f.Latent
 	h.v, h.columns = dense.Grow(h.v, n*f.D), dense.Grow(h.columns, n*f.M)
 	separable, ok := e.Loss.(framework.Separable)
 	if ok {
@@ -201,6 +153,15 @@ func (h *RowHessian) general(e *RowEvaluation, w *Worker, hess, r []float64, n i
 			}
 		}
 	}
+	f.RowsToFrame(w.Pulled, g, n)
+	for i := range n {
+		row := number(i)
+		to := hess[row*dd : (row+1)*dd]
+		f.WeighForms(w.W, w.Row(w.Pulled, f.M, i)[f.Latent:])
+		f.AddCurvature(to, w.W)
+		e.Prior.Of(e.Data, row).AddHessian(to, 1)
+		dense.Scale(to, e.Data.Weight(row))
+	}
 	return nil
 }
 
@@ -212,7 +173,7 @@ type Worker struct {
 	Z, Phi []float64 // batch x m, batch x q
 	Pulled []float64 // batch x m: Q' times the rows of r or g
 	Values []float64 // batch
-	b, W   []float64 // m, q
+	W      []float64 // q
 	Hess   *RowHessian
 }
 
@@ -223,8 +184,7 @@ func NewWorker(f *sheet.Sheet, n int) *Worker {
 		R:     make([]float64, batch*f.D), G: make([]float64, batch*f.D),
 		Z: make([]float64, batch*f.M), Phi: make([]float64, batch*f.Q), Pulled: make([]float64, batch*f.M),
 		Values: make([]float64, batch),
-		b:      make([]float64, f.M), W: make([]float64, f.Q),
-		Hess: NewRowHessian(f),
+		W:      make([]float64, f.Q), Hess: NewRowHessian(f),
 	}
 }
 

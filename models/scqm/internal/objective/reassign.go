@@ -50,7 +50,7 @@ func (p *Objective) relocate(part rows.Data, tau []float64) (moved bool, err err
 		return false, err
 	}
 	missing := nearest.Missing{Loss: p.loss, Prior: p.Prior}
-	err = nearest.RelocateRows(p.ctx, other, p.sheet, nearest.OfCompleteRows(p.loss), part, missing, p.threads)
+	err = nearest.ProjectRows(p.ctx, other, p.sheet, nearest.OfCompleteRows(p.loss), part, missing, p.threads)
 	if errors.Is(err, rows.ErrInput) { // rows too far from the sheet for float64
 		return false, nil
 	}
