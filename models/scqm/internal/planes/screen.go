@@ -261,11 +261,12 @@ func (e Evidence) Directions(seed uint64) int {
 	}
 	turned.Mul(c.y, c.v)
 	dense.AddProduct(draws, signs, outerProducts(c.q, turned), n, signDraws, a*b)
+	var svd mat.SVD
 	for count, value := range c.values {
 		larger := 0
 		for k := range signDraws {
 			draw := mat.NewDense(a, b, draws[k*a*b:(k+1)*a*b]).Slice(0, a, count, b)
-			if mat.Norm(draw, 2) >= value && topSingularValue(draw) >= value {
+			if mat.Norm(draw, 2) >= value && (!svd.Factorize(draw, mat.SVDNone) || svd.Values(nil)[0] >= value) {
 				larger++
 			}
 		}
@@ -274,23 +275,6 @@ func (e Evidence) Directions(seed uint64) int {
 		}
 	}
 	return len(c.values)
-}
-
-// topSingularValue returns the largest singular value of a matrix.
-func topSingularValue(c mat.Matrix) float64 {
-	a, b := c.Dims()
-	var gram mat.Dense
-	if a < b {
-		gram.Mul(c, c.T())
-	} else {
-		gram.Mul(c.T(), c)
-	}
-	e := dense.NewSymmetricEigen(min(a, b))
-	copy(e.A, gram.RawMatrix().Data)
-	if !e.Factorize() {
-		return math.Inf(1)
-	}
-	return math.Sqrt(math.Max(e.Values[min(a, b)-1], 0))
 }
 
 // Slope compares the fitted curvature of a sheet with that of the rows.

@@ -26,11 +26,12 @@ func Canonicalize(f *Sheet, tau, weights []float64) {
 	}
 	alignCurvature(f)
 	alignLatent(f, tau, w)
+	signs := make([]float64, f.Latent*f.Latent)
 	for j := range f.Latent {
-		if axis := f.Axis(j); axis[dense.MaxAbsIdx(axis)] < 0 {
-			flipLatent(f, tau, j)
-		}
+		axis := f.Axis(j)
+		signs[j*f.Latent+j] = math.Copysign(1, axis[dense.MaxAbsIdx(axis)])
 	}
+	f.TurnLatent(tau, signs, make([]float64, f.Latent*f.Latent+2*f.Latent))
 	for k := f.Latent; k < f.M; k++ {
 		if axis := f.Axis(k); axis[dense.MaxAbsIdx(axis)] < 0 {
 			floats.Scale(-1, axis)
@@ -200,23 +201,6 @@ func descendingEigenvectors(a *mat.SymDense) (*mat.Dense, bool) {
 		out.SetCol(j, mat.Col(nil, n-1-j, &v))
 	}
 	return out, true
-}
-
-// flipLatent changes the sign of latent coordinate j everywhere.
-func flipLatent(f *Sheet, tau []float64, j int) {
-	floats.Scale(-1, f.Axis(j))
-	for i := j; i < len(tau); i += f.Latent {
-		tau[i] *= -1
-	}
-	a := 0
-	for i := range f.Latent {
-		for l := i; l < f.Latent; l++ {
-			if (i == j) != (l == j) {
-				floats.Scale(-1, f.Theta[a*f.S:(a+1)*f.S])
-			}
-			a++
-		}
-	}
 }
 
 // Pad returns the sheet with s curvature columns: its own, then any that complete
