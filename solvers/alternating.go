@@ -5,10 +5,8 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// Alternating minimises over some blocks at a time, exactly where it can.
-//
-// On a latent.Sweeper it is an accelerated fixed-point iteration. A sweep
-// from outer blocks y gives the cost F(y) at the best inner blocks, and the
+// Alternating minimises over the inner and the outer blocks of a [latent.Sweeper] in turn, as an accelerated
+// fixed-point iteration. A sweep from outer blocks y gives the cost F(y) at the best inner blocks, and the
 // image T(y) that minimises a majorizer; y <- T(y) alone lowers the cost but
 // slowly. Phase 1 is Nesterov's extrapolation with restarts,
 //
@@ -20,10 +18,7 @@ import (
 // the cost never increases. A rejection in phase 1 restarts the extrapolation; in phase 2 it returns to phase 1,
 // until the cost falls ten times more slowly than at the last change.
 //
-// On a latent.BlockMinimizer it minimises over every group of blocks in
-// turn, and takes a gradient step with Armijo backtracking, as [RGD] does, in
-// each block that is in no group. A problem with neither capability is refused
-// ([framework.UnsupportedError]).
+// A problem that cannot sweep is refused ([framework.UnsupportedError]).
 //
 // The zero value is ready to use.
 //
@@ -71,8 +66,7 @@ type AlternatingState struct {
 	X    framework.Point
 	Cost float64
 
-	// Image holds the image T(y) of the outer blocks y of X; its inner blocks are empty. The fields up to History
-	// are for problems with sweeps.
+	// Image holds the image T(y) of the outer blocks y of X; its inner blocks are empty.
 	Image framework.Point
 	// Last is the Image before; empty if there is none.
 	Last framework.Point
@@ -87,12 +81,8 @@ type AlternatingState struct {
 	// History is the memory of Anderson acceleration.
 	History Mixture
 
-	// Steps holds the first trial steps of the gradient searches in blocks that are in no group, as in [RGDState].
-	Steps [][]float64
-
-	next    framework.Point // written by the sweep under way
-	trial   framework.Point // the start of the sweep
-	descent *RGDState
+	next  framework.Point // written by the sweep under way
+	trial framework.Point // the start of the sweep
 }
 
 // Iterate returns the current point and its cost.
@@ -113,30 +103,5 @@ func (Alternating) Lacks(p framework.Problem) string {
 	if s, ok := framework.As[latent.Sweeper](p); ok && len(s.OuterBlocks()) > 0 {
 		return ""
 	}
-	if b, ok := framework.As[latent.BlockMinimizer](p); ok && len(b.Groups()) > 0 {
-		return ""
-	}
-	return "sweeps (Sweeper) or groups of blocks to minimise over (BlockMinimizer)"
-}
-
-// Init sweeps once from the start, or evaluates it.
-func (a Alternating) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	if err := Supports(a, e.Problem()); err != nil {
-		return nil, err
-	}
-	if len(latent.OuterBlocks(e)) > 0 {
-		return beginSweeps(e, x)
-	}
-	return beginBlocks(e, x)
-}
-
-// Step does one sweep, two where an extrapolation fails, or moves every block
-// once.
-func (a Alternating) Step(e *framework.Evaluator, state framework.State) error {
-	a = a.withDefaults()
-	s := state.(*AlternatingState)
-	if len(latent.OuterBlocks(e)) > 0 {
-		return a.stepSweep(e, s)
-	}
-	return a.stepBlocks(e, s)
+	return "sweeps (Sweeper)"
 }

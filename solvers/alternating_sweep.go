@@ -10,7 +10,11 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-func beginSweeps(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+// Init sweeps once from the start.
+func (a Alternating) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
+	if err := Supports(a, e.Problem()); err != nil {
+		return nil, err
+	}
 	s := &AlternatingState{X: x}
 	s.prepare(e)
 	for _, k := range latent.OuterBlocks(e) {
@@ -43,9 +47,10 @@ func (s *AlternatingState) prepare(e *framework.Evaluator) {
 	}
 }
 
-// stepSweep goes to the extrapolated point, or where that is no better to the
-// image.
-func (a Alternating) stepSweep(e *framework.Evaluator, s *AlternatingState) error {
+// Step goes to the extrapolated point, or where that is no better to the image.
+func (a Alternating) Step(e *framework.Evaluator, state framework.State) error {
+	a = a.withDefaults()
+	s := state.(*AlternatingState)
 	s.prepare(e)
 	before := s.Cost
 	moved, err := a.leap(e, s)

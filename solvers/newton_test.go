@@ -320,7 +320,7 @@ func TestSolversRefuseWhatTheyCannotServe(t *testing.T) {
 		"too large": {solvers.Newton{}, big, small.Start,
 			"framework: the solver newton cannot serve a problem without second derivatives that are small enough; use cg, lbfgs, rgd or trust_region"},
 		"no sweeps": {solvers.Alternating{}, small.New(), small.Start,
-			"framework: the solver alternating cannot serve a problem without sweeps (Sweeper) or groups of blocks to minimise over (BlockMinimizer); use cg, lbfgs, newton, rgd or trust_region"},
+			"framework: the solver alternating cannot serve a problem without sweeps (Sweeper); use cg, lbfgs, newton, rgd or trust_region"},
 	} {
 		res, err := framework.Solve(context.Background(), c.p, c.start, c.s, framework.Options{})
 		require.EqualError(t, err, c.want, name)

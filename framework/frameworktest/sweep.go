@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// alternations is the number of sweeps or minimisations that a law watches.
+	// alternations is the number of sweeps that a law watches.
 	alternations = 60
 	// convergedStep is the ratio of step lengths at which it stops watching.
 	convergedStep = 1e-5
@@ -25,23 +25,7 @@ const (
 func (c *problemCheck) checkSweep(r *Report) {
 	if p, ok := c.p.(latent.Sweeper); ok && len(p.OuterBlocks()) > 0 {
 		r.try("sweep", func() error { return c.sweepOnce(p) })
-		r.try("sweeps descend to a stationary point", func() error {
-			return c.descends(p.Sweep)
-		})
-	}
-	p, ok := c.p.(latent.BlockMinimizer)
-	if !ok {
-		return
-	}
-	for g, group := range p.Groups() {
-		r.try(fmt.Sprintf("minimisation over group %d", g), func() error { return c.minimizeOnce(p, g, group) })
-		r.try(fmt.Sprintf("minimisations over group %d end at a stationary point", g), func() error {
-			return c.descends(func(next, x framework.Point) (float64, error) {
-				next.CopyFrom(x)
-				cost, _, err := p.MinimizeGroup(next, x, g)
-				return cost, err
-			}, group...)
-		})
+		r.try("sweeps descend to a stationary point", func() error { return c.descends(p) })
 	}
 }
 
@@ -51,28 +35,12 @@ func (c *problemCheck) sweepOnce(p latent.Sweeper) error {
 	if !slices.IsSorted(outer) || outer[0] < 0 || outer[len(outer)-1] >= len(c.blocks) {
 		return fmt.Errorf("the outer blocks are %v", outer)
 	}
-	return c.once(p.Sweep, func(k int) bool { return true }, func(k int) bool { return !slices.Contains(outer, k) })
-}
-
-// minimizeOnce looks at what one minimisation writes and returns: the cost at the minimum.
-func (c *problemCheck) minimizeOnce(p latent.BlockMinimizer, g int, group []int) error {
-	inGroup := func(k int) bool { return slices.Contains(group, k) }
-	return c.once(func(dst, x framework.Point) (float64, error) {
-		cost, _, err := p.MinimizeGroup(dst, x, g)
-		return cost, err
-	}, inGroup, inGroup)
-}
-
-// once makes one step of an alternation, which leaves its point alone and writes the
-// blocks that it should, and compares the cost that it returns with the cost before and
-// that where the blocks named are the new ones.
-func (c *problemCheck) once(step func(next, x framework.Point) (float64, error), writes, isNew func(k int) bool) error {
 	before, err := c.p.Evaluate(nil, c.x)
 	if err != nil {
 		return err
 	}
 	start, next, at := c.x.Clone(), c.poisoned(), c.x.Clone()
-	cost, err := step(next, c.x)
+	cost, err := p.Sweep(next, c.x)
 	if err != nil {
 		return err
 	}
@@ -80,12 +48,10 @@ func (c *problemCheck) once(step func(next, x framework.Point) (float64, error),
 		return errors.New("changes the point it is given")
 	}
 	for k, b := range c.blocks {
-		switch {
-		case !writes(k) && slices.ContainsFunc(next[k], func(v float64) bool { return !math.IsNaN(v) }):
-			return fmt.Errorf("block %s is written, but not in the group", b.Name)
-		case writes(k) && !(framework.Point{next[k]}).Finite():
+		if !(framework.Point{next[k]}).Finite() {
 			return fmt.Errorf("some of block %s is not written or not finite", b.Name)
-		case isNew(k):
+		}
+		if !slices.Contains(outer, k) {
 			copy(at[k], next[k])
 		}
 	}
@@ -103,20 +69,19 @@ func (c *problemCheck) once(step func(next, x framework.Point) (float64, error),
 	return nil
 }
 
-// descends repeats an alternation. The costs must not rise, and when the steps
-// have become short, so must the gradient of the blocks listed, none standing
-// for all: an iteration that converges elsewhere minimises something else. At a
-// kink of the cost the gradient says nothing.
-func (c *problemCheck) descends(step func(next, x framework.Point) (float64, error), group ...int) error {
+// descends repeats sweeps. The costs must not rise, and when the steps
+// have become short, so must the gradient: an iteration that converges elsewhere
+// minimises something else. At a kink of the cost the gradient says nothing.
+func (c *problemCheck) descends(p latent.Sweeper) error {
 	x, next := c.x.Clone(), c.x.Clone()
-	first, err := c.gradientNorm(x, group)
+	first, err := c.gradientNorm(x)
 	if err != nil {
 		return err
 	}
 	var longest, length float64
 	last := math.Inf(1)
 	for i := range alternations {
-		cost, err := step(next, x)
+		cost, err := p.Sweep(next, x)
 		if err != nil {
 			return err
 		}
@@ -134,7 +99,7 @@ func (c *problemCheck) descends(step func(next, x framework.Point) (float64, err
 			break
 		}
 	}
-	norm, err := c.gradientNorm(x, group)
+	norm, err := c.gradientNorm(x)
 	if err != nil {
 		return err
 	}
@@ -171,20 +136,12 @@ func (c *problemCheck) kinked(x framework.Point, norm float64) bool {
 	return change > jump*norm
 }
 
-// gradientNorm returns the norm of the Riemannian gradient of some blocks, or
-// of all.
-func (c *problemCheck) gradientNorm(x framework.Point, group []int) (float64, error) {
-	grad := c.poisoned()
+// gradientNorm returns the norm of the Riemannian gradient.
+func (c *problemCheck) gradientNorm(x framework.Point) (float64, error) {
+	grad, blocks := c.poisoned(), framework.Product(c.blocks)
 	if _, err := c.p.Evaluate(grad, x); err != nil {
 		return 0, err
 	}
-	var norm float64
-	for k, b := range c.blocks {
-		if len(group) > 0 && !slices.Contains(group, k) {
-			continue
-		}
-		b.Gradient(grad[k], x[k], grad[k])
-		norm = math.Hypot(norm, b.Norm(x[k], grad[k]))
-	}
-	return norm, nil
+	blocks.Gradient(grad, x, grad)
+	return blocks.Norm(x, grad), nil
 }

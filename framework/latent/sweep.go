@@ -28,22 +28,6 @@ type Sweeper interface {
 	Sweep(next, x framework.Point) (float64, error)
 }
 
-// BlockMinimizer is a problem that can be minimised over some of its blocks
-// while the others stay.
-type BlockMinimizer interface {
-	// Groups lists groups of blocks that can be minimised together, in the
-	// order in which to visit them. No block is in two of them. The result
-	// does not change.
-	Groups() [][]int
-	// MinimizeGroup writes into the blocks of group g of dst the minimiser of
-	// the cost, or of a function that is nowhere below the cost and touches it
-	// at x, given the other blocks of x, and returns the cost there with the
-	// work done, in passes (see [framework.Counts]). It leaves the other blocks of dst
-	// alone. The cost does not exceed that at x, and where dst equals x the
-	// gradient over the group is zero.
-	MinimizeGroup(dst, x framework.Point, g int) (cost, passes float64, err error)
-}
-
 // Equivariant is a solver that sees points only through sums, multiples, inner
 // products and the maps that a problem offers: when the coordinates of a
 // problem are turned by an orthogonal matrix, its iterates turn with them.
@@ -76,20 +60,4 @@ func Sweep(e *framework.Evaluator, next, x framework.Point) (float64, error) {
 		}
 		return cost, 2, err
 	})
-}
-
-// Groups lists the groups of blocks that can be minimised together; none where
-// the problem is no [BlockMinimizer].
-func Groups(e *framework.Evaluator) [][]int {
-	if p, ok := framework.As[BlockMinimizer](e.Problem()); ok {
-		return p.Groups()
-	}
-	return nil
-}
-
-// MinimizeGroup minimises over a group of blocks; see [BlockMinimizer]. It
-// counts as one evaluation.
-func MinimizeGroup(e *framework.Evaluator, dst, x framework.Point, g int) (float64, error) {
-	p, _ := framework.As[BlockMinimizer](e.Problem())
-	return e.ChargeCost(func() (cost, passes float64, err error) { return p.MinimizeGroup(dst, x, g) })
 }

@@ -203,24 +203,23 @@ func (p *Problem) Smooth(eps float64) {
 	p.loss = p.rounded
 }
 
-// Groups lists c where the loss offers weights.
-func (p *Problem) Groups() [][]int {
+// OuterBlocks lists c where the loss offers weights.
+func (p *Problem) OuterBlocks() []int {
 	if _, ok := p.loss.(framework.Majorizer); ok {
-		return [][]int{{0}}
+		return []int{0}
 	}
 	return nil
 }
 
-// MinimizeGroup minimises the quadratic upper bound of the cost that touches it
-// at x: c becomes the mean of the rows with the weights of the bound, for the l2
+// Sweep minimises the quadratic upper bound of the cost that touches it at x and returns the cost at x: c becomes the mean of the rows with the weights of the bound, for the l2
 // loss 1/|c - x_i|.
 //
 // Source: E. Weiszfeld, Sur le point pour lequel la somme des distances de n
 // points donnes est minimum, Tohoku Mathematical Journal 43 (1937).
-func (p *Problem) MinimizeGroup(dst, x framework.Point, _ int) (cost, passes float64, err error) {
+func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	D := p.data.D
 	_, radial := p.loss.(framework.Radial)
-	err = p.eachRow(x[0], func(w *worker, s *sums, from, to int) error {
+	err := p.eachRow(x[0], func(w *worker, s *sums, from, to int) error {
 		n := to - from
 		weights := w.g[:n*D]
 		if radial {
@@ -235,7 +234,7 @@ func (p *Problem) MinimizeGroup(dst, x framework.Point, _ int) (cost, passes flo
 		return nil
 	})
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	total, moved := make([]float64, D), make([]float64, D)
 	for _, s := range p.sums {
@@ -243,13 +242,12 @@ func (p *Problem) MinimizeGroup(dst, x framework.Point, _ int) (cost, passes flo
 		floats.Add(moved, s.moments)
 	}
 	for k, v := range total {
-		dst[0][k] = x[0][k]
+		next[0][k] = x[0][k]
 		if v > 0 {
-			dst[0][k] -= moved[k] / v
+			next[0][k] -= moved[k] / v
 		}
 	}
-	cost, err = p.Evaluate(nil, dst)
-	return cost, 2, err
+	return p.Evaluate(nil, x)
 }
 
 // addWeighted adds row i of a batch, of residual r.
