@@ -36,7 +36,7 @@ func checkpointed(t *testing.T, c frameworktest.SolverCase, iterations int, stor
 		p.Stored = bytes.NewReader(stored)
 	}
 	o := framework.Options{MaxIterations: iterations, Tolerance: 1e-300, MinRelativeDecrease: -1, Checkpoint: p}
-	res, err := framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{BarzilaiBorwein: true}, o)
+	res, err := framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{}, o)
 	require.NoError(t, err)
 	return res, k
 }

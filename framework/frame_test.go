@@ -27,7 +27,7 @@ func goOn(stored []byte) (*framework.Result, error) {
 	c := frameworktest.SolverCases()[0]
 	p := &framework.Checkpoint{Fingerprint: c.Name, Stored: named{bytes.NewReader(stored)}}
 	o := framework.Options{MaxIterations: 5, Tolerance: 1e-300, MinRelativeDecrease: -1, Checkpoint: p}
-	return framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{BarzilaiBorwein: true}, o)
+	return framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{}, o)
 }
 
 func someRun(t testing.TB) []byte {
@@ -35,7 +35,7 @@ func someRun(t testing.TB) []byte {
 	c := frameworktest.SolverCases()[0]
 	k := &kept{}
 	o := framework.Options{MaxIterations: 3, Checkpoint: &framework.Checkpoint{Every: -1, Fingerprint: c.Name, Store: k.store}}
-	_, err := framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{BarzilaiBorwein: true}, o)
+	_, err := framework.Solve(context.Background(), c.New(), c.Start, solvers.RGD{}, o)
 	require.NoError(t, err)
 	_, err = goOn(k.runs[1])
 	require.NoError(t, err)

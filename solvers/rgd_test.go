@@ -19,10 +19,9 @@ import (
 )
 
 var variants = map[string]solvers.RGD{
-	"default":          {},
-	"Barzilai-Borwein": {BarzilaiBorwein: true},
-	"paper":            solvers.PaperRGD(),
-	"no growth":        {Grow: 1, InitialStep: 0.05},
+	"default":   {},
+	"paper":     solvers.PaperRGD(),
+	"no growth": {Grow: 1, InitialStep: 0.05},
 }
 
 func TestRGDLaws(t *testing.T) {
