@@ -50,36 +50,14 @@ func (ConjugateGradient) NewState() framework.State { return &ConjugateGradientS
 
 // ConjugateGradientState is the state of a run of [ConjugateGradient].
 type ConjugateGradientState struct {
-	X    framework.Point
-	Cost float64
-	// Grad is the Riemannian gradient at X, Dir the next direction; nil before
-	// the first step.
-	Grad, Dir framework.Point
+	Descent
+	// Dir is the next direction; nil before the first step.
+	Dir framework.Point
 	// Change is the last step times the slope it began with, 0 where there was
 	// none.
 	Change float64
-	// Anchor is the point at which the preconditioner that the problem holds was
-	// built, nil without one, and Age the number of iterations since then.
-	Anchor framework.Point
-	Age    int
 
-	line
 	z, moved framework.Point
-}
-
-// Iterate returns the current point and its cost.
-func (s *ConjugateGradientState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
-
-// Gradient returns the Riemannian gradient at the iterate.
-func (s *ConjugateGradientState) Gradient() framework.Point { return s.Grad }
-
-// Resume builds the preconditioner of a stored run again.
-func (s *ConjugateGradientState) Resume(e *framework.Evaluator) error {
-	if s.Anchor == nil {
-		return nil
-	}
-	_, err := e.BuildPreconditioner(s.Anchor)
-	return err
 }
 
 func (a ConjugateGradient) withDefaults() ConjugateGradient {
@@ -97,14 +75,8 @@ func (a ConjugateGradient) Init(e *framework.Evaluator, x framework.Point) (fram
 	if err := notNegative(a.Name(), "RefreshEvery", a.RefreshEvery); err != nil {
 		return nil, err
 	}
-	s := &ConjugateGradientState{X: x, Grad: framework.NewPoint(e.Blocks())}
-	cost, err := e.Evaluate(s.Grad, x)
-	if err != nil {
-		return nil, err
-	}
-	s.Cost = cost
-	framework.Product(e.Blocks()).Gradient(s.Grad, x, s.Grad)
-	return s, nil
+	s := &ConjugateGradientState{}
+	return s, s.start(e, x, false)
 }
 
 // Step does one line search. Where that fails, it does another along -z, then
@@ -112,12 +84,18 @@ func (a ConjugateGradient) Init(e *framework.Evaluator, x framework.Point) (fram
 func (a ConjugateGradient) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*ConjugateGradientState)
-	s.allocate(e.Blocks())
+	s.prepare(e)
 	if s.z == nil {
 		s.z, s.moved = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
 	}
-	if err := a.refresh(e, s); err != nil {
-		return err
+	if !a.Plain {
+		built, err := s.refresh(e, a.RefreshEvery)
+		if err != nil {
+			return err
+		}
+		if built {
+			s.Dir = nil // conjugate in another metric
+		}
 	}
 	if s.Dir != nil {
 		if moved, err := a.advance(e, s); err != nil || moved {
@@ -140,41 +118,15 @@ func (a ConjugateGradient) Step(e *framework.Evaluator, state framework.State) e
 	return err
 }
 
-// refresh rebuilds the preconditioner if it is missing or too old.
-func (a ConjugateGradient) refresh(e *framework.Evaluator, s *ConjugateGradientState) error {
-	if a.Plain || s.Anchor != nil && s.Age < a.RefreshEvery {
-		return nil
-	}
-	ok, err := e.BuildPreconditioner(s.X)
-	if err != nil || !ok {
-		return err
-	}
-	s.Anchor, s.Age = s.X.Clone(), 0
-	s.Dir = nil // conjugate in another metric
-	return nil
-}
-
 // restart restarts along -z.
 func (s *ConjugateGradientState) restart(e *framework.Evaluator) {
 	if s.Dir == nil {
 		s.Dir = framework.NewPoint(e.Blocks())
 	}
-	s.precondition(e, s.X, s.Grad)
+	s.precondition(e, s.z, s.X, s.Grad)
 	negate(s.Dir, s.z)
 	if s.Anchor != nil {
 		s.Change = 0
-	}
-}
-
-// precondition writes P H g into z, for the gradient g at x.
-func (s *ConjugateGradientState) precondition(e *framework.Evaluator, x, g framework.Point) {
-	if s.Anchor == nil {
-		s.z.CopyFrom(g)
-		return
-	}
-	e.Precondition(s.z, g)
-	for k, b := range e.Blocks() {
-		b.Project(s.z[k], x[k], s.z[k])
 	}
 }
 
@@ -200,17 +152,14 @@ func (a ConjugateGradient) advance(e *framework.Evaluator, s *ConjugateGradientS
 	}
 	s.turn(e, slope)
 	s.Change = s.trial.step * slope
-	s.X, s.trial.x = s.trial.x, s.X
-	s.Grad, s.trial.grad = s.trial.grad, s.Grad
-	s.Cost = s.trial.cost
-	s.Age++
+	s.take()
 	return true, nil
 }
 
 // turn computes the next direction at the trial, given the slope along the last one.
 func (s *ConjugateGradientState) turn(e *framework.Evaluator, slope float64) {
 	blocks, x, g := e.Blocks(), s.trial.x, s.trial.grad
-	s.precondition(e, x, g)
+	s.precondition(e, s.z, x, g)
 	var along, overlap float64 // <g+, T d> and <z+, T g>
 	for k, b := range blocks {
 		b.Transport(s.moved[k], s.X[k], x[k], s.Grad[k])

@@ -33,13 +33,9 @@ import (
 // Where the problem and its manifolds have second derivatives, but no preconditioner,
 // some steps are Newton steps, truncated: by conjugate gradients with the matrix H as
 // their preconditioner. One is tried from time to time, and followed by more as long as
-// they lower the cost or the logarithm of the gradient norm by more per pass than the
+// they lower the logarithm of the gradient norm by more per pass than the
 // quasi-Newton steps before (enriched methods, Morales and Nocedal). Where there are no second
 // derivatives, and no [framework.Certifier], differences of gradients serve after 200 passes.
-//
-// Far from a minimum pairs are uninformative, and steps may be much too long. Without a
-// preconditioner, after a search with two rejected trials, steps are those of a trust
-// region where there are second derivatives, until one ends within it.
 //
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
 // Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
@@ -77,36 +73,16 @@ func (LBFGS) NewState() framework.State { return &LBFGSState{} }
 
 // LBFGSState is the state of a run of [LBFGS].
 type LBFGSState struct {
-	X    framework.Point
-	Cost float64
-	// Grad is the Riemannian gradient at X.
-	Grad framework.Point
+	Descent
 	// S and Y are the pairs, oldest first, and Curvatures their <s,y>.
 	S, Y       []framework.Point
 	Curvatures []float64
-	// Anchor is the point at which the preconditioner that the problem holds was
-	// built, nil without one, and Age the number of iterations since then.
-	Anchor framework.Point
-	Age    int
-
-	// Euclidean is the gradient of the surrounding space at X, for products with the
-	// Hessian; nil where there are none, or not yet.
-	Euclidean framework.Point
 	// Newton decides when Newton steps are worth their passes.
 	Newton NewtonPlan
-	// Length bounds the next step by the lengths of earlier ones.
-	Length StepLength
 
-	line
-	alpha     []float64
-	conjugate conjugate
+	alpha []float64
+	model truncated
 }
-
-// Iterate returns the current point and its cost.
-func (s *LBFGSState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
-
-// Gradient returns the Riemannian gradient at the iterate.
-func (s *LBFGSState) Gradient() framework.Point { return s.Grad }
 
 func (a LBFGS) withDefaults() LBFGS {
 	if a.Memory == 0 {
@@ -123,17 +99,11 @@ func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State,
 	if err := notNegative(a.Name(), "Memory RefreshEvery", a.Memory, a.RefreshEvery); err != nil {
 		return nil, err
 	}
-	s := &LBFGSState{X: x, Grad: framework.NewPoint(e.Blocks())}
-	cost, err := e.Evaluate(s.Grad, x)
-	if err != nil {
-		return nil, err
+	s := &LBFGSState{Newton: NewtonPlan{Wait: firstWait, Most: leastProducts}}
+	if !e.HasHessian() {
+		s.Newton.Wait = differenceWait
 	}
-	s.Cost = cost
-	if a.takesNewtonSteps(e) {
-		s.Euclidean = s.Grad.Clone()
-	}
-	framework.Product(e.Blocks()).Gradient(s.Grad, x, s.Grad)
-	return s, nil
+	return s, s.start(e, x, a.takesNewtonSteps(e))
 }
 
 // Step does one line search along the quasi-Newton direction. Where that fails,
@@ -141,10 +111,7 @@ func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State,
 func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*LBFGSState)
-	s.allocate(e.Blocks())
-	if s.Euclidean != nil {
-		s.keepEuclidean(e.Blocks())
-	}
+	s.prepare(e)
 	if err := a.refresh(e, s); err != nil {
 		return err
 	}
@@ -158,7 +125,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 		if err := a.refresh(e, s); err != nil {
 			return err
 		}
-		if moved, err = a.advance(e, s, s.direction(e)); err != nil || moved {
+		if moved, err = a.advance(e, s); err != nil || moved {
 			return err
 		}
 	}
@@ -166,99 +133,43 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 		return framework.ErrNoProgress
 	}
 	s.Anchor = nil
-	moved, err = a.advance(e, s, s.direction(e))
+	moved, err = a.advance(e, s)
 	if err == nil && !moved {
 		err = framework.ErrNoProgress
 	}
 	return err
 }
 
-// Resume builds the preconditioner of a stored run again.
-func (s *LBFGSState) Resume(e *framework.Evaluator) error {
-	if s.Anchor == nil {
-		return nil
-	}
-	_, err := e.BuildPreconditioner(s.Anchor)
-	return err
-}
-
-// refresh rebuilds the preconditioner if it is missing or too old.
+// refresh builds the preconditioner where it is missing or too old.
 func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
 	if a.Plain {
 		return nil
 	}
-	if s.Anchor != nil && s.Age < a.RefreshEvery {
-		return nil
-	}
-	ok, err := e.BuildPreconditioner(s.X)
-	if err != nil || !ok {
-		return err
-	}
-	if s.Anchor == nil {
-		s.Anchor = s.X.Clone()
-	}
-	s.Anchor.CopyFrom(s.X)
-	s.Age = 0
-	return nil
+	_, err := s.Descent.refresh(e, a.RefreshEvery)
+	return err
 }
 
-// enriched does a quasi-Newton, Newton or trust-region step, whichever is due, and reports whether it moved.
-func (a LBFGS) enriched(e *framework.Evaluator, s *LBFGSState) (bool, error) {
-	before, passes := s.norm(e.Blocks()), e.Counts().Passes
-	kind, slope, err := s.choose(e)
-	if err != nil {
-		return false, err
-	}
-	moved, err := a.search(e, s, slope, kind)
-	s.Newton.Last = before
-	switch {
-	case err != nil || s.Euclidean == nil:
-	case kind == regionStep:
-		s.leaveRegion(moved)
-	default:
-		gained := progress{gradient: math.Log(before / s.norm(e.Blocks())), passes: e.Counts().Passes - passes}
-		if moved {
-			gained.cost = -s.trial.step * (slope + s.trial.slope) / 2
-		}
-		s.Newton.learn(kind, s.Length.Shortened, gained)
-	}
-	if err == nil && kind != quasiNewtonStep && !moved {
-		return a.advance(e, s, s.direction(e))
-	}
-	return moved, err
+// advance searches along the quasi-Newton direction and reports whether it moved.
+func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState) (bool, error) {
+	s.quasiNewton(e, s.dir, s.Grad)
+	return a.search(e, s, false)
 }
 
-// advance searches along the quasi-Newton direction dir, whose slope is given, and
-// reports whether it moved.
-func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState, slope float64) (bool, error) {
-	return a.search(e, s, slope, quasiNewtonStep)
-}
-
-// search is advance for a direction of any kind.
-func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, slope float64, kind stepKind) (bool, error) {
+// search searches along dir and reports whether it moved; newton says that the length of dir is known.
+func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, newton bool) (bool, error) {
+	slope := inner(e.Blocks(), s.X, s.Grad, s.dir)
 	if !(slope < 0) || math.IsInf(slope, 0) {
 		return false, nil
 	}
-	first, guess := 1.0, s.Anchor == nil && kind == quasiNewtonStep && len(s.S) == 0
+	first, guess := 1.0, s.Anchor == nil && !newton && len(s.S) == 0
 	if guess {
 		first = unscaledStep(e, s.Cost, slope)
 	}
-	evaluations := e.Counts().Evaluations
 	found, err := s.line.find(e, searchFor(e, a.Search, s.Anchor == nil, guess), s.X, s.Cost, slope, first)
 	if err != nil || !found {
 		return false, err
 	}
-	s.Length.learn(s.length(e.Blocks()), s.trial.step, first)
-	if kind == quasiNewtonStep && s.Length.Shortened && e.Counts().Evaluations-evaluations > vainTrials {
-		s.Length.Region, s.Length.Negative = s.Euclidean != nil && e.HasHessian(), false
-	}
 	s.push(e.Blocks(), a.Memory)
-	s.Age++
-	s.X, s.trial.x = s.trial.x, s.X
-	s.Grad, s.trial.grad = s.trial.grad, s.Grad
-	s.Cost = s.trial.cost
-	if s.Euclidean != nil {
-		s.Euclidean, s.trial.euclidean = s.trial.euclidean, s.Euclidean
-	}
+	s.take()
 	return true, nil
 }

@@ -12,12 +12,6 @@ import (
 // dropped.
 const minCurvature = 1e-15
 
-// direction writes -P H g into dir and returns its slope <g,dir>.
-func (s *LBFGSState) direction(e *framework.Evaluator) float64 {
-	s.quasiNewton(e, s.dir, s.Grad)
-	return inner(e.Blocks(), s.X, s.Grad, s.dir)
-}
-
 // quasiNewton writes -P H v into q. H is applied by the two-loop recursion.
 func (s *LBFGSState) quasiNewton(e *framework.Evaluator, q, v framework.Point) {
 	blocks, n := e.Blocks(), len(s.S)
@@ -28,7 +22,7 @@ func (s *LBFGSState) quasiNewton(e *framework.Evaluator, q, v framework.Point) {
 		addScaled(q, -alpha, s.Y[i])
 		s.alpha = append(s.alpha, alpha) // newest first
 	}
-	s.precondition(e, q)
+	s.scale(e, q)
 	for i := range n {
 		beta := inner(blocks, s.X, s.Y[i], q) / s.Curvatures[i]
 		addScaled(q, s.alpha[n-1-i]-beta, s.S[i])
@@ -39,8 +33,8 @@ func (s *LBFGSState) quasiNewton(e *framework.Evaluator, q, v framework.Point) {
 	}
 }
 
-// precondition overwrites q with gamma H0 q.
-func (s *LBFGSState) precondition(e *framework.Evaluator, q framework.Point) {
+// scale overwrites q with gamma H0 q.
+func (s *LBFGSState) scale(e *framework.Evaluator, q framework.Point) {
 	gamma := 1.0
 	if n := len(s.S); n > 0 {
 		y := s.Y[n-1]
