@@ -116,7 +116,11 @@ func (m *Mixture) solve(e *framework.Evaluator, n int) bool {
 	for i := range n {
 		m.gram[i*n+i] += mixtureDamping * trace / float64(n)
 	}
-	return solvePositive(m.coefficient, m.gram, n)
+	if !dense.FactorCholesky(m.gram, n, 0, 0) {
+		return false
+	}
+	dense.SolveCholesky(m.coefficient, m.gram, n)
+	return true
 }
 
 // addBlock adds the products of residual entries in [at, to).
@@ -133,29 +137,4 @@ func (m *Mixture) addBlock(n, at, to int) {
 			m.gram[i*n+j] += floats.Dot(di, m.Residuals[j][at:to]) / size / size
 		}
 	}
-}
-
-// solvePositive solves Ax = b for the symmetric positive definite n x n matrix whose lower triangle a holds, by
-// Cholesky's factorization, in place. It reports whether a is positive definite. [dense.FactorCholesky] rounds
-// differently, which would change fits of some thousand sweeps in all but seven digits.
-func solvePositive(b, a []float64, n int) bool {
-	for j := range n {
-		row := a[j*n : j*n+j+1]
-		for i := range j {
-			row[i] = (row[i] - floats.Dot(row[:i], a[i*n:i*n+i])) / a[i*n+i]
-		}
-		pivot := row[j] - floats.Dot(row[:j], row[:j])
-		if !(pivot > 0) {
-			return false
-		}
-		row[j] = math.Sqrt(pivot)
-		b[j] = (b[j] - floats.Dot(row[:j], b[:j])) / row[j]
-	}
-	for i := n - 1; i >= 0; i-- {
-		b[i] /= a[i*n+i]
-		for j := range i {
-			b[j] -= b[i] * a[i*n+j]
-		}
-	}
-	return true
 }

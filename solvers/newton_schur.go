@@ -48,8 +48,7 @@ type schur struct {
 	scaled []float64 // P: the step in scaled coordinates
 	t      []float64 // Dim
 
-	eigen                *dense.SymmetricEigen // of s, up to tinyOuter outer coordinates
-	spectral             *dense.Spectral       // of a larger s
+	spectral             *dense.Spectral       // of s
 	haveEigen, hasCurved bool                  // one was computed; s is indefinite
 	eigenless            bool                  // there is no spectral
 	small                *dense.SymmetricEigen // of a C_i
@@ -72,7 +71,7 @@ func (s *schur) eliminate(a *latent.Arrowhead) {
 	s.eliminateRows(a)
 	s.gained = floats.Dot(s.f, s.f) / 2
 	s.setScale(a.A)
-	s.products()
+	dense.GramRows(s.s, s.ff, p, n)
 	for q := range p {
 		for k := range q + 1 {
 			v := (a.A[q*p+k] - s.s[q*p+k]) * s.scale[q] * s.scale[k]
@@ -93,24 +92,6 @@ func (s *schur) eliminateRows(a *latent.Arrowhead) {
 	timesRoots(s.f, a.InnerGrad, s.roots, d)
 	for q := range s.Outer {
 		timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n], s.roots, d)
-	}
-}
-
-// tinyOuter is the number of outer coordinates of a surface in space, up to which plain products and
-// eigenvectors are fast enough.
-const tinyOuter = 9
-
-// products writes the lower triangle of FF' into s.
-func (s *schur) products() {
-	n, p := s.Inner(), s.Outer
-	if p > tinyOuter {
-		dense.GramRows(s.s, s.ff, p, n)
-		return
-	}
-	for q := range p {
-		for k := range q + 1 {
-			s.s[q*p+k] = floats.Dot(s.ff[q*n:(q+1)*n], s.ff[k*n:(k+1)*n])
-		}
 	}
 }
 
@@ -246,38 +227,6 @@ func (s *schur) solveCholesky(shift float64) bool {
 
 // solveEigen solves with the magnitudes of the eigenvalues.
 func (s *schur) solveEigen(mu float64) {
-	if s.Outer > tinyOuter {
-		s.solveSpectral(mu)
-		return
-	}
-	p := s.Outer
-	if !s.haveEigen {
-		if s.eigen == nil {
-			s.eigen = dense.NewSymmetricEigen(p)
-		}
-		copy(s.eigen.A, s.s)
-		s.eigen.FactorizeOrIdentity() // a unit matrix makes the step one along the gradient
-		s.haveEigen = true
-	}
-	values, vectors := s.eigen.Values, s.eigen.A
-	most := max(math.Abs(values[0]), math.Abs(values[p-1]))
-	s.hasCurved = values[0] < -s.least*most
-	clear(s.scaled)
-	for k, w := range values {
-		var c float64
-		for i, v := range s.rhs {
-			c += vectors[i*p+k] * v
-		}
-		c /= max(math.Abs(w), s.least*most) + mu*s.size
-		for i := range s.scaled {
-			s.scaled[i] += c * vectors[i*p+k]
-		}
-	}
-}
-
-// solveSpectral is solveEigen without eigenvectors, which take half of the time of systems of nine
-// coordinates, and most of that of large ones.
-func (s *schur) solveSpectral(mu float64) {
 	if !s.haveEigen {
 		if s.spectral == nil {
 			s.spectral = dense.NewSpectral(s.Outer)
