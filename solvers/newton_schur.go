@@ -89,9 +89,9 @@ func (s *schur) eliminateRows(a *latent.Arrowhead) {
 	for i := range s.Rows {
 		s.root(s.roots[i*d*d:(i+1)*d*d], a.C[i*d*d:(i+1)*d*d])
 	}
-	timesRoots(s.f, a.InnerGrad, s.roots, d)
+	s.timesRoots(s.f, a.InnerGrad)
 	for q := range s.Outer {
-		timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n], s.roots, d)
+		s.timesRoots(s.ff[q*n:(q+1)*n], a.B[q*n:(q+1)*n])
 	}
 }
 
@@ -156,27 +156,18 @@ func (s *schur) root(r, c []float64) {
 
 // timesRoots writes b_i R_i for all rows i, where b holds the b_i one after the
 // other.
-func timesRoots(dst, b, roots []float64, d int) {
-	switch d {
-	case 1:
-		for i, r := range roots {
-			dst[i] = b[i] * r
-		}
-	case 2:
-		dense.TimesPlaneRoots(dst, b, roots)
-	default:
-		for i := 0; i < len(b); i += d {
-			timesRoot(dst[i:i+d], b[i:i+d], roots[i*d:(i+d)*d], d)
-		}
+func (s *schur) timesRoots(dst, b []float64) {
+	d := s.Dim
+	if d == 2 {
+		dense.TimesPlaneRoots(dst, b, s.roots)
+		return
 	}
-}
-
-// timesRoot writes b R, b a row of length d.
-func timesRoot(dst, b, r []float64, d int) {
 	clear(dst)
-	for k, v := range b {
-		for j, u := range r[k*d : (k+1)*d] {
-			dst[j] += v * u
+	for i := 0; i < len(b); i += d {
+		for k, v := range b[i : i+d] {
+			for j, u := range s.roots[(i+k)*d : (i+k+1)*d] {
+				dst[i+j] += v * u
+			}
 		}
 	}
 }
@@ -258,14 +249,6 @@ func (s *schur) back() {
 	copy(s.inner, s.f)
 	for q, v := range s.outer {
 		floats.AddScaled(s.inner, v, s.ff[q*n:(q+1)*n])
-	}
-	if d == 2 {
-		for i := 0; i+1 < len(s.inner); i += 2 {
-			r := s.roots[2*i : 2*i+4 : 2*i+4]
-			x, y := s.inner[i], s.inner[i+1]
-			s.inner[i], s.inner[i+1] = -(r[0]*x + r[1]*y), -(r[2]*x + r[3]*y)
-		}
-		return
 	}
 	for i := range s.Rows {
 		step := s.inner[i*d : (i+1)*d]
