@@ -43,8 +43,6 @@ const (
 	defaultSlowDecrease = 1e-4
 	// slowSweeps is the number of slow sweeps in a row that end phase 1.
 	slowSweeps = 4
-	// maxHalvings bounds the shortened steps after an image with a higher cost.
-	maxHalvings = 6
 	// patience multiplies SlowDecrease after every failure of phase 2.
 	patience = 0.1
 	// goldenRatio is t_2: a restart counts the step to T(y_k) as the first of the extrapolation.

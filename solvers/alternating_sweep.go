@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -127,41 +128,22 @@ func (s *AlternatingState) forget() {
 	s.Momentum = goldenRatio
 }
 
-// plainSweep goes to the image, or part of the way where the cost there is not finite or higher. In theory it
-// is not higher, except by rounding or for inexact images.
+// plainSweep goes to the image. In theory the cost is not higher there, except by rounding or for inexact images.
 func (s *AlternatingState) plainSweep(e *framework.Evaluator) error {
-	fraction := 1.0
-	for range maxHalvings + 1 {
-		if !s.goTowardsImage(e, fraction) {
-			break
-		}
-		cost, err := s.sweep(e)
-		if err != nil {
-			return err
-		}
-		if cost <= s.Cost {
-			s.accept(e, cost)
-			return nil
-		}
-		fraction /= 2
-	}
-	return framework.ErrNoProgress
-}
-
-// goTowardsImage writes the point at a fraction of the way from the outer blocks of X to their image into
-// trial, retracted to the manifolds.
-func (s *AlternatingState) goTowardsImage(e *framework.Evaluator, fraction float64) bool {
 	for _, k := range latent.OuterBlocks(e) {
-		if copy(s.trial[k], s.Image[k]); fraction == 1 {
-			continue
-		}
-		floats.Sub(s.trial[k], s.X[k])
-		floats.AddScaledTo(s.trial[k], s.X[k], fraction, s.trial[k])
-		if e.Blocks()[k].Restore(s.trial[k]) != nil {
-			return false
-		}
+		copy(s.trial[k], s.Image[k])
 	}
-	return true
+	cost, err := s.sweep(e)
+	switch {
+	case err != nil:
+		return err
+	case math.IsInf(cost, 0):
+		return fmt.Errorf("%w: the cost after a sweep", framework.ErrNonFinite)
+	case !(cost <= s.Cost):
+		return framework.ErrNoProgress
+	}
+	s.accept(e, cost)
+	return nil
 }
 
 // sweep alternates once from the outer blocks of trial and the inner ones of X.

@@ -58,8 +58,6 @@ const (
 	primalDualTries = 8
 	// notHigher is the factor by which rounding errors may increase a cost.
 	notHigher = 1 + 1e-14
-	// dualFraction is the least fraction of their step that the dual variables take.
-	dualFraction = 1e-3
 	// primalDualFlatness and primalDualDamping are flatness and least damping of schur. They are small, as the
 	// second derivatives of a row near its kink are 1/eps times those of others.
 	primalDualFlatness, primalDualDamping = 1e-12, 1e-13
@@ -207,8 +205,6 @@ func (a PrimalDual) Step(e *framework.Evaluator, state framework.State) error {
 	}
 	if s.Failed++; fraction > 0 {
 		s.Failed = 0
-	} else if err := latent.MoveDual(e, s.Dual, s.At, s.schur.outer, s.schur.inner, dualFraction); err != nil {
-		return err
 	}
 	s.Iterations++
 	s.Stayed++
