@@ -1,6 +1,8 @@
 package solvers
 
 import (
+	"cmp"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/latent"
 )
@@ -87,12 +89,7 @@ type AlternatingState struct {
 func (s *AlternatingState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
 
 func (a Alternating) withDefaults() Alternating {
-	if a.Memory == 0 {
-		a.Memory = defaultMemory
-	}
-	if a.SlowDecrease == 0 {
-		a.SlowDecrease = defaultSlowDecrease
-	}
+	a.Memory, a.SlowDecrease = cmp.Or(a.Memory, defaultMemory), cmp.Or(a.SlowDecrease, defaultSlowDecrease)
 	return a
 }
 

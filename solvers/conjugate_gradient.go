@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -64,9 +65,7 @@ func (a ConjugateGradient) withDefaults() ConjugateGradient {
 	if a.Search == nil {
 		a.Search = HagerZhang{C2: 0.4}
 	}
-	if a.RefreshEvery == 0 {
-		a.RefreshEvery = 10
-	}
+	a.RefreshEvery = cmp.Or(a.RefreshEvery, defaultRefresh)
 	return a
 }
 

@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"math"
@@ -193,20 +194,9 @@ func (a Continuation) withDefaults() Continuation {
 	if a.Inner == nil {
 		a.Inner = LBFGS{}
 	}
-	for _, f := range []struct {
-		field *float64
-		value float64
-	}{{&a.Factor, 0.3}, {&a.Last, 1e-6}, {&a.FirstTolerance, 1e-4}, {&a.LastTolerance, 1e-9}} {
-		if *f.field == 0 {
-			*f.field = f.value
-		}
-	}
-	if a.StageIterations == 0 {
-		a.StageIterations = 80
-	}
-	if a.LastIterations == 0 {
-		a.LastIterations = 300
-	}
+	a.Factor, a.Last = cmp.Or(a.Factor, 0.3), cmp.Or(a.Last, 1e-6)
+	a.FirstTolerance, a.LastTolerance = cmp.Or(a.FirstTolerance, 1e-4), cmp.Or(a.LastTolerance, 1e-9)
+	a.StageIterations, a.LastIterations = cmp.Or(a.StageIterations, 80), cmp.Or(a.LastIterations, 300)
 	return a
 }
 

@@ -6,6 +6,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
+// defaultRefresh is the number of iterations after which a preconditioner is built anew.
+const defaultRefresh = 10
+
 // Descent is what states of methods have in common that move all blocks at once, along directions made of
 // gradients: [LBFGS], [ConjugateGradient] and [TrustRegion].
 type Descent struct {

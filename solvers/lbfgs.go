@@ -1,6 +1,7 @@
 package solvers
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/scqm/scqm/framework"
@@ -85,12 +86,7 @@ type LBFGSState struct {
 }
 
 func (a LBFGS) withDefaults() LBFGS {
-	if a.Memory == 0 {
-		a.Memory = defaultPairs
-	}
-	if a.RefreshEvery == 0 {
-		a.RefreshEvery = 10
-	}
+	a.Memory, a.RefreshEvery = cmp.Or(a.Memory, defaultPairs), cmp.Or(a.RefreshEvery, defaultRefresh)
 	return a
 }
 

@@ -33,14 +33,11 @@ import (
 // non-convex optimization (2014), for the magnitudes.
 //
 // The zero value is ready to use.
-type Newton struct {
-	// Damping is the first mu, relative to the size of the scaled Schur
-	// complement; 0 stands for 1e-2.
-	Damping float64
-}
+type Newton struct{}
 
 const (
-	defaultDamping = 1e-2
+	// firstDamping is the first mu, relative to the size of the scaled Schur complement.
+	firstDamping = 1e-2
 	// maxDamping is the damping above which no step is tried.
 	maxDamping = 1e16
 )
@@ -63,34 +60,24 @@ func (Newton) Lacks(p framework.Problem) string {
 // NewState returns an empty state for a stored run.
 func (Newton) NewState() framework.State { return &NewtonState{} }
 
-func (a Newton) damping() float64 {
-	if a.Damping > 0 {
-		return a.Damping
-	}
-	return defaultDamping
-}
-
 // Init computes the derivatives at the start.
 func (a Newton) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if err := Supports(a, e.Problem()); err != nil {
 		return nil, err
 	}
 	shape, _ := latent.ShapeOf(e)
-	s := &NewtonState{X: x, Mu: a.damping(), Nu: 2}
+	s := &NewtonState{X: x}
 	s.allocate(e, shape)
-	cost, err := s.assemble(e)
-	s.Cost = cost
-	return s, err
+	return s, a.Restart(e, s, x)
 }
 
 // Restart starts a run from x, which it copies, reusing the memory of a state that Init made for the same
 // blocks.
-func (a Newton) Restart(e *framework.Evaluator, state framework.State, x framework.Point) error {
+func (Newton) Restart(e *framework.Evaluator, state framework.State, x framework.Point) (err error) {
 	s := state.(*NewtonState)
 	s.X.CopyFrom(x)
-	s.Mu, s.Nu, s.Assembled = a.damping(), 2, false
-	cost, err := s.assemble(e)
-	s.Cost = cost
+	s.Mu, s.Nu = firstDamping, 2
+	s.Cost, err = s.assemble(e)
 	return err
 }
 
@@ -109,7 +96,7 @@ func (s *NewtonState) Resume(e *framework.Evaluator) error {
 }
 
 // Step moves all blocks once, raising the damping until a step is accepted.
-func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
+func (Newton) Step(e *framework.Evaluator, state framework.State) error {
 	s := state.(*NewtonState)
 	if !s.Assembled {
 		if _, err := s.assemble(e); err != nil {
@@ -131,6 +118,6 @@ func (a Newton) Step(e *framework.Evaluator, state framework.State) error {
 		s.Mu = max(s.Mu, minDamping) * s.Nu
 		s.Nu *= 2
 	}
-	s.Mu, s.Nu = a.damping(), 2
+	s.Mu, s.Nu = firstDamping, 2
 	return framework.ErrNoProgress
 }

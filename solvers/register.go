@@ -28,6 +28,13 @@ var (
 	registry   []entry
 )
 
+// entries returns the solvers registered so far.
+func entries() []entry {
+	registryMu.RLock()
+	defer registryMu.RUnlock()
+	return registry[:len(registry):len(registry)]
+}
+
 // Register adds a solver under a name of its own.
 func Register(name, summary string, construct func() framework.Solver) error {
 	registryMu.Lock()
@@ -44,31 +51,21 @@ func Register(name, summary string, construct func() framework.Solver) error {
 
 // ByName returns the solver of that name with its default settings.
 func ByName(name string) (framework.Solver, error) {
-	registryMu.RLock()
-	defer registryMu.RUnlock()
-	for _, e := range registry {
+	var names []string
+	for _, e := range entries() {
 		if e.Name == name {
 			return e.construct(), nil
 		}
+		names = append(names, e.Name)
 	}
-	return nil, fmt.Errorf("solvers: no solver %q; there are %s: %w", name, strings.Join(names(), ", "), framework.ErrInvalid)
+	return nil, fmt.Errorf("solvers: no solver %q; there are %s: %w", name, strings.Join(names, ", "), framework.ErrInvalid)
 }
 
 // Describe lists the solvers in the order they were registered.
 func Describe() []Description {
-	registryMu.RLock()
-	defer registryMu.RUnlock()
-	list := make([]Description, len(registry))
-	for i, e := range registry {
-		list[i] = e.Description
-	}
-	return list
-}
-
-func names() []string {
-	list := make([]string, len(registry))
-	for i, e := range registry {
-		list[i] = e.Name
+	var list []Description
+	for _, e := range entries() {
+		list = append(list, e.Description)
 	}
 	return list
 }
@@ -85,11 +82,8 @@ func Supports(s framework.Solver, p framework.Problem) error {
 
 // Serving lists the names of the registered solvers that can serve a problem.
 func Serving(p framework.Problem) []string {
-	registryMu.RLock()
-	entries := registry[:len(registry):len(registry)]
-	registryMu.RUnlock()
 	var list []string
-	for _, e := range entries {
+	for _, e := range entries() {
 		if lacks(e.construct(), p) == "" {
 			list = append(list, e.Name)
 		}
