@@ -1,7 +1,6 @@
 package solvers
 
 import (
-	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -36,9 +35,6 @@ import (
 type ConjugateGradient struct {
 	// Search chooses the steps; nil stands for [HagerZhang] with C2 = .4.
 	Search framework.LineSearch
-	// RefreshEvery is the number of iterations after which the preconditioner
-	// is built anew; 0 stands for 10.
-	RefreshEvery int
 	// Plain ignores the preconditioner of the problem.
 	Plain bool
 }
@@ -61,19 +57,8 @@ type ConjugateGradientState struct {
 	z, moved framework.Point
 }
 
-func (a ConjugateGradient) withDefaults() ConjugateGradient {
-	if a.Search == nil {
-		a.Search = HagerZhang{C2: 0.4}
-	}
-	a.RefreshEvery = cmp.Or(a.RefreshEvery, defaultRefresh)
-	return a
-}
-
 // Init evaluates the start and its gradient.
 func (a ConjugateGradient) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	if err := notNegative(a.Name(), "RefreshEvery", a.RefreshEvery); err != nil {
-		return nil, err
-	}
 	s := &ConjugateGradientState{}
 	return s, s.start(e, x, false)
 }
@@ -81,20 +66,20 @@ func (a ConjugateGradient) Init(e *framework.Evaluator, x framework.Point) (fram
 // Step does one line search. Where that fails, it does another along -z, then
 // without the preconditioner.
 func (a ConjugateGradient) Step(e *framework.Evaluator, state framework.State) error {
-	a = a.withDefaults()
+	if a.Search == nil {
+		a.Search = HagerZhang{C2: 0.4}
+	}
 	s := state.(*ConjugateGradientState)
 	s.prepare(e)
 	if s.z == nil {
 		s.z, s.moved = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
 	}
-	if !a.Plain {
-		built, err := s.refresh(e, a.RefreshEvery)
-		if err != nil {
-			return err
-		}
-		if built {
-			s.Dir = nil // conjugate in another metric
-		}
+	built, err := s.refresh(e, a.Plain)
+	if err != nil {
+		return err
+	}
+	if built {
+		s.Dir = nil // conjugate in another metric
 	}
 	if s.Dir != nil {
 		if moved, err := a.advance(e, s); err != nil || moved {

@@ -6,8 +6,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// defaultRefresh is the number of iterations after which a preconditioner is built anew.
-const defaultRefresh = 10
+// refreshEvery is the number of iterations after which a preconditioner is built anew.
+const refreshEvery = 10
 
 // Descent is what states of methods have in common that move all blocks at once, along directions made of
 // gradients: [LBFGS], [ConjugateGradient] and [TrustRegion].
@@ -61,9 +61,10 @@ func (s *Descent) prepare(e *framework.Evaluator) {
 	}
 }
 
-// refresh builds the preconditioner where it is missing or that many iterations old, and reports whether it did.
-func (s *Descent) refresh(e *framework.Evaluator, every int) (bool, error) {
-	if s.Anchor != nil && s.Age < every {
+// refresh builds the preconditioner, if not to be plain, where it is missing or too old, and reports whether it
+// did.
+func (s *Descent) refresh(e *framework.Evaluator, plain bool) (bool, error) {
+	if plain || s.Anchor != nil && s.Age < refreshEvery {
 		return false, nil
 	}
 	ok, err := e.BuildPreconditioner(s.X)

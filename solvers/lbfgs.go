@@ -54,9 +54,6 @@ type LBFGS struct {
 	// Search chooses the steps; nil stands for [HagerZhang]. Steps should satisfy a Wolfe
 	// condition, or pairs are dropped.
 	Search framework.LineSearch
-	// RefreshEvery is the number of iterations after which the preconditioner
-	// is built anew; 0 stands for 10.
-	RefreshEvery int
 	// Plain ignores the preconditioner of the problem.
 	Plain bool
 	// FirstOrder ignores the second derivatives of the problem.
@@ -86,13 +83,13 @@ type LBFGSState struct {
 }
 
 func (a LBFGS) withDefaults() LBFGS {
-	a.Memory, a.RefreshEvery = cmp.Or(a.Memory, defaultPairs), cmp.Or(a.RefreshEvery, defaultRefresh)
+	a.Memory = cmp.Or(a.Memory, defaultPairs)
 	return a
 }
 
 // Init evaluates the start and its gradient.
 func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	if err := notNegative(a.Name(), "Memory RefreshEvery", a.Memory, a.RefreshEvery); err != nil {
+	if err := notNegative(a.Name(), "Memory", a.Memory); err != nil {
 		return nil, err
 	}
 	s := &LBFGSState{Newton: NewtonPlan{Wait: firstWait, Most: leastProducts}}
@@ -108,7 +105,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*LBFGSState)
 	s.prepare(e)
-	if err := a.refresh(e, s); err != nil {
+	if _, err := s.refresh(e, a.Plain); err != nil {
 		return err
 	}
 	moved, err := a.enriched(e, s)
@@ -118,7 +115,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	if len(s.S) > 0 {
 		s.forget()
 		s.Age = math.MaxInt // rebuild the preconditioner, which may be the cause
-		if err := a.refresh(e, s); err != nil {
+		if _, err := s.refresh(e, a.Plain); err != nil {
 			return err
 		}
 		if moved, err = a.advance(e, s); err != nil || moved {
@@ -133,15 +130,6 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	if err == nil && !moved {
 		err = framework.ErrNoProgress
 	}
-	return err
-}
-
-// refresh builds the preconditioner where it is missing or too old.
-func (a LBFGS) refresh(e *framework.Evaluator, s *LBFGSState) error {
-	if a.Plain {
-		return nil
-	}
-	_, err := s.Descent.refresh(e, a.RefreshEvery)
 	return err
 }
 

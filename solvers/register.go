@@ -98,12 +98,10 @@ func lacks(s framework.Solver, p framework.Problem) string {
 	return ""
 }
 
-// notNegative refuses settings of a solver below 0.
-func notNegative(solver string, names string, values ...int) error {
-	for i, name := range strings.Fields(names) {
-		if values[i] < 0 {
-			return fmt.Errorf("solvers: %s: %s is %d; want 0, for the default, or more: %w", solver, name, values[i], framework.ErrInvalid)
-		}
+// notNegative refuses a setting of a solver below 0.
+func notNegative(solver, name string, value int) error {
+	if value < 0 {
+		return fmt.Errorf("solvers: %s: %s is %d; want 0, for the default, or more: %w", solver, name, value, framework.ErrInvalid)
 	}
 	return nil
 }

@@ -108,12 +108,12 @@ func (a RGD) Init(e *framework.Evaluator, x framework.Point) (framework.State, e
 		}
 		s.Steps[k] = make([]float64, n)
 	}
-	if anyRowSeparable(e) {
-		var err error
-		s.Cost, err = e.Evaluate(nil, x)
-		return s, err
+	if !anyRowSeparable(e) {
+		return s, s.evaluate(e)
 	}
-	return s, s.evaluate(e)
+	var err error
+	s.Cost, err = e.Evaluate(nil, x)
+	return s, err
 }
 
 // evaluate computes the cost and the gradient at X.

@@ -108,7 +108,7 @@ func (a TrustRegion) Step(e *framework.Evaluator, state framework.State) error {
 		if ratio > acceptedDecrease {
 			s.LastNorm = s.norm(e.Blocks())
 			s.take()
-			s.Anchor = nil
+			s.Anchor = nil // the preconditioner is built at every point
 			return nil
 		}
 	}
@@ -118,10 +118,8 @@ func (a TrustRegion) Step(e *framework.Evaluator, state framework.State) error {
 // prepare builds the preconditioner at X and chooses the first radius.
 func (a TrustRegion) prepare(e *framework.Evaluator, s *TrustRegionState) error {
 	s.Descent.prepare(e)
-	if !a.Plain {
-		if _, err := s.refresh(e, 1); err != nil {
-			return err
-		}
+	if _, err := s.refresh(e, a.Plain); err != nil {
+		return err
 	}
 	if s.Radius > 0 {
 		return nil
