@@ -84,6 +84,6 @@ func (s *LBFGSState) newtonDirection(e *framework.Evaluator) error {
 	return s.model.minimise(e.Blocks(), s.dir, s.X, s.Grad, subproblem{
 		multiply:     func(dst, v framework.Point) error { return e.Hessian(dst, s.X, s.Euclidean, v) },
 		precondition: func(dst, v framework.Point) { s.quasiNewton(e, dst, v); negate(dst, dst) },
-		exact:        true, most: s.Newton.Most, radius: math.Inf(1), last: s.Newton.Last,
+		most:         s.Newton.Most, radius: math.Inf(1), last: s.Newton.Last,
 	})
 }

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// innerReduction is the largest ratio of the final residual of the inner solver to the gradient,
-	// leastReduction the smallest with differences of gradients, and innerOrder the order of convergence.
-	innerReduction, leastReduction, innerOrder = 0.2, 1e-2, 1.5
+	// innerReduction is the largest ratio of the final residual of the inner solver to the gradient, and innerOrder
+	// the order of convergence.
+	innerReduction, innerOrder = 0.2, 1.5
 )
 
 // truncated is the truncated conjugate gradient method of Steihaug and Toint: it minimises
@@ -24,8 +24,7 @@ const (
 //	|g| min((|g| / |g_|)^(3/2), 1/5),
 //
 // with g_ the gradient before the last step, so that convergence is of order 3/2 and no step is solved for beyond
-// what the next can keep (the second choice of Eisenstat and Walker); with differences of gradients a hundredth is
-// the least.
+// what the next can keep (the second choice of Eisenstat and Walker).
 type truncated struct {
 	// decrease is what the model falls by. boundary says that the radius or the curvature ended the iteration,
 	// negative that it was the curvature.
@@ -41,7 +40,6 @@ type truncated struct {
 type subproblem struct {
 	multiply     func(dst, v framework.Point) error
 	precondition func(dst, v framework.Point)
-	exact        bool // products are no differences
 	most         int
 	radius, last float64
 }
@@ -96,11 +94,7 @@ func (o *subproblem) reduction(norm float64) float64 {
 	if !(o.last > 0) {
 		return innerReduction
 	}
-	least := 0.
-	if !o.exact {
-		least = leastReduction
-	}
-	return math.Max(least, math.Min(math.Pow(norm/o.last, innerOrder), innerReduction))
+	return math.Min(math.Pow(norm/o.last, innerOrder), innerReduction)
 }
 
 // advance moves along dir, whose product with the Hessian is known, and reports

@@ -141,7 +141,7 @@ func (a TrustRegion) subproblem(e *framework.Evaluator, s *TrustRegionState) sub
 	o := subproblem{
 		multiply:     func(dst, v framework.Point) error { return e.Hessian(dst, s.X, s.Euclidean, v) },
 		precondition: func(dst, v framework.Point) { s.precondition(e, dst, s.X, v) },
-		exact:        a.GaussNewton || e.HasHessian(), most: a.MaxInner, last: s.LastNorm,
+		most:         a.MaxInner, last: s.LastNorm,
 	}
 	if a.GaussNewton {
 		o.multiply = func(dst, v framework.Point) error { return e.GaussNewton(dst, s.X, v) }
