@@ -9,7 +9,7 @@ import (
 
 // finishWork bounds the products of an iteration of the polish after solvers other than [Newton], whose
 // iterations take as many.
-const finishWork = 1 << 27
+const finishWork = 1 << 29
 
 // Finishes reports whether [PrimalDual] may polish a problem of this shape.
 func (a Continuation) Finishes(shape latent.ArrowheadShape) bool {
