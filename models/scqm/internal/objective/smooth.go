@@ -23,23 +23,11 @@ const (
 	scaleSample = 1 << 17
 )
 
-// smoothing is the loss smoothed over a length eps, beside the loss itself. The initial length is a median of
-// residuals, at the cost of one evaluation.
+// smoothing is the loss itself and the loss smoothed over the last length eps, nil where there was none.
 type smoothing struct {
-	plain   framework.Loss
-	rounded []roundedLoss // cached, as runs share their smoothing lengths
-	last    int           // of rounded: in use, or the last one that was
-	sizes   []float64     // of residuals
+	plain, rounded framework.Loss
+	eps            float64
 }
-
-// roundedLoss is a loss smoothed over eps.
-type roundedLoss struct {
-	eps  float64
-	loss framework.Loss
-}
-
-// maxRounded bounds the cached smoothed losses.
-const maxRounded = 256
 
 // Smooth smooths the loss over eps for the next evaluations; 0 restores the loss itself. [Problem.Stationarity]
 // uses the gradients of the loss smoothed over the last eps > 0.
@@ -53,32 +41,14 @@ func (p *Objective) Smooth(eps float64) {
 		p.loss = s.plain
 		return
 	}
-	s.last = slices.IndexFunc(s.rounded, func(r roundedLoss) bool { return r.eps == eps })
-	if s.last < 0 {
-		if len(s.rounded) == maxRounded {
-			s.rounded = s.rounded[:0]
-		}
-		s.rounded = append(s.rounded, roundedLoss{eps, l.Smooth(eps)})
-		s.last = len(s.rounded) - 1
+	if s.rounded == nil || s.eps != eps {
+		s.rounded, s.eps = l.Smooth(eps), eps
 	}
-	p.loss, p.known = s.rounded[s.last].loss, false
-}
-
-// inUse returns the loss smoothed over the last eps > 0, nil where there is none.
-func (s *smoothing) inUse() framework.Loss {
-	if len(s.rounded) == 0 {
-		return nil
-	}
-	return s.rounded[s.last].loss
+	p.loss, p.known = s.rounded, false
 }
 
 // SmoothingLength returns the last eps > 0 that the loss was smoothed over, 0 where there was none.
-func (p *Objective) SmoothingLength() float64 {
-	if p.smoothing.inUse() == nil {
-		return 0
-	}
-	return p.smoothing.rounded[p.smoothing.last].eps
-}
+func (p *Objective) SmoothingLength() float64 { return p.smoothing.eps }
 
 // SmoothingScale returns the median size of the residuals that are not zero: of their entries, or of their
 // norms where the loss is radial. It is 0 for losses without kinks, and for radial losses where D - d is large,
@@ -100,14 +70,13 @@ func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 	}
 	n := len(p.residuals) / length
 	stride := (n + scaleSample - 1) / scaleSample
-	sizes := p.smoothing.sizes[:0]
+	var sizes []float64
 	for i := 0; i < n; i += stride {
 		size := floats.Norm(p.residuals[i*length:(i+1)*length], 2)
 		if size > 0 && p.data.Weight(i*length/p.data.D) > 0 {
 			sizes = append(sizes, size)
 		}
 	}
-	p.smoothing.sizes = sizes
 	if len(sizes) == 0 {
 		return 0, nil
 	}

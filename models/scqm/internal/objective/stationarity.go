@@ -102,7 +102,7 @@ func (o *firstOrder) worst() float64 {
 // bestFirstOrder returns the first-order system at x for that choice of
 // subgradients that makes it smallest.
 func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err error) {
-	rounded := p.smoothing.inUse()
+	rounded := p.smoothing.rounded
 	if rounded != nil {
 		if best, err = p.firstOrderOf(rounded, x); err != nil {
 			return best, err
