@@ -39,9 +39,8 @@ type Linear struct {
 	signal    []float64 // variances along the axes without the noise, for models of the nearest rows
 	Noise     float64
 	Risk      float64 // mean squared error, estimated
-	// Overall is the risk of the model of all rows along the axes of the charts, Off the mean squared error of
-	// dropping the other directions.
-	Overall, Off float64
+	// Off is the mean squared error of dropping the directions off the axes of the charts.
+	Off float64
 	// Bent is a lower bound of the mean squared error of charts of dimension d, estimated in neighbourhoods.
 	Bent float64
 	// empty says that no axis exceeds the noise, so that charts have nothing to fit.
@@ -55,6 +54,8 @@ type linearSearch struct {
 	threads int
 	judged  int    // rows that charts are judged on
 	wide    *Plane // with all candidate axes
+	// even says that rows are off the plane of the charts in all directions alike: by noise, so that wide is that plane.
+	even bool
 	// variance is the variance of the noise: of wide, or less if the columns show less. The gains of the nearest rows use the noise of
 	// wide, which suits few rows better.
 	variance float64
@@ -88,6 +89,13 @@ func findLinear(ctx context.Context, x rows.Data, p *Plane, s Search, judged int
 
 // findAxes computes the axes and the noise.
 func (f *linearSearch) findAxes(p *Plane) error {
+	if p != nil {
+		f.kept = (&planeFit{x: f.x, threads: f.threads}).within(p)
+		if f.even = p.evenDirections(&planeFit{x: f.x}, positive(f.kept), nil); f.even {
+			f.takePlane(p)
+			return nil
+		}
+	}
 	r := localAxes
 	if p != nil {
 		r = max(r, min(p.R, 2*localAxes))
@@ -102,8 +110,7 @@ func (f *linearSearch) findAxes(p *Plane) error {
 	f.off = off
 	f.cloud = cloudOfAll(rows.Data{N: f.x.N, D: f.wide.R, X: z, Weights: f.x.Weights})
 	f.some = f.cloud.Some(localSample)
-	values, total := f.wide.spread(f.x, f.threads)
-	n := effective(f.x)
+	values, total, n := f.wide.spread(f.x, f.threads)
 	rank, variance, ok := noiseRank(values, total, n, f.x.D)
 	if !ok { // all axes are more than noise, and each bounds it
 		variance = slices.Min(values)
@@ -121,6 +128,17 @@ func (f *linearSearch) findAxes(p *Plane) error {
 	f.wide.take(f.wide.R, values, variance, n)
 	f.variance = f.quietest(p, variance)
 	return nil
+}
+
+// takePlane makes the plane that of all models. Off it rows have the mean noise, so that those with more do not
+// decide how models compare.
+func (f *linearSearch) takePlane(p *Plane) {
+	f.wide, f.variance, f.off = p, p.Noise*p.Noise, make([]float64, f.x.N)
+	for i := range f.off {
+		f.off[i] = p.Noise * math.Sqrt(float64(p.D-p.R))
+	}
+	f.cloud = cloudOfAll(p.of(f.x, f.threads))
+	f.some = f.cloud.Some(localSample)
 }
 
 // cloudOfAll returns the cloud of all rows, which have positive weights, without a search for equal rows.
@@ -194,36 +212,39 @@ func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
 
 // choose compares models on some of the rows.
 func (f *linearSearch) choose(p *Plane, latent int) (*Linear, error) {
+	if p != nil && p.empty {
+		return &Linear{Plane: p, Noise: math.Sqrt(f.variance), empty: true}, nil
+	}
+	if f.even {
+		p = nil
+	}
 	off, overall := f.overall(p, f.judged) // on as many rows as charts are judged on: with fewer, noise would decide
 	moved, err := f.perturb()
 	if err != nil || moved == nil {
 		return nil, err
 	}
 	m := &Linear{Plane: f.wide, Noise: math.Sqrt(f.variance), Off: off}
-	if m.empty = p != nil && p.empty; m.empty {
-		m.Plane, m.Overall, m.Risk = p, stat.Mean(overall, nil), stat.Mean(overall, nil)
-		return m, nil
-	}
 	base, best, err := f.chooseNear(m, moved)
 	if err != nil {
 		return nil, err
 	}
-	best, each, err := f.takeSpectrum(m, best)
-	if err != nil {
-		return nil, err
+	each := false
+	if !f.even {
+		if best, each, err = f.takeSpectrum(m, best); err != nil {
+			return nil, err
+		}
 	}
 	m.Risk = stat.Mean(best, nil)
 	if m.neighbors > 0 {
 		m.signal = m.Plane.signal(f.cloud)
 	}
 	if overall != nil { // charts are compared with its axes and its risk
-		m.Overall = stat.Mean(overall, nil)
 		_, alike := f.overall(p, len(f.some))
 		if !surelyLess(base, alike) {
 			// If the noise off the axes of the charts is hardly larger, the models of all rows along these axes and along all candidate axes are about
 			// the same.
 			if !each && p.Noise < 1.2*m.Noise {
-				m.Risk += m.Overall - stat.Mean(base, nil)
+				m.Risk += stat.Mean(overall, nil) - stat.Mean(base, nil)
 			}
 			if m.neighbors == 0 && !each {
 				m.Plane = p
@@ -333,12 +354,15 @@ func (f *linearSearch) perturb() (*moved, error) {
 	}
 	all := m.x
 	all.Weights = f.kept
-	find := planeFit{ctx: f.ctx, x: m.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: f.wide.R}
-	var err error
-	if m.plane, err = find.axes(all); err != nil || m.plane == nil {
-		return nil, err
+	m.plane = f.wide
+	if !f.even {
+		find := planeFit{ctx: f.ctx, x: m.x, threads: f.threads, least: 1, most: f.x.D, linear: true, given: f.wide.R}
+		var err error
+		if m.plane, err = find.axes(all); err != nil || m.plane == nil {
+			return nil, err
+		}
+		m.plane.Noise, m.plane.Gain = f.wide.Noise, f.wide.Gain
 	}
-	m.plane.Noise, m.plane.Gain = f.wide.Noise, f.wide.Gain
 	m.cloud = cloudOfAll(m.plane.of(m.x, f.threads))
 	return m, nil
 }

@@ -65,13 +65,18 @@ func usedRows(x rows.Data) rows.Data {
 	if x.Weights == nil {
 		return x
 	}
-	var used []int
-	for i, w := range x.Weights {
+	return x.Select(positive(x.Weights))
+}
+
+// positive lists the rows of positive weight.
+func positive(weights []float64) []int {
+	var list []int
+	for i, w := range weights {
 		if w > 0 {
-			used = append(used, i)
+			list = append(list, i)
 		}
 	}
-	return x.Select(used)
+	return list
 }
 
 // Search says what plane is looked for.
@@ -213,7 +218,6 @@ func byDirection(x rows.Data) rows.Data {
 // axes finds the axes of weighted rows that are more than noise, those asked for, or nil
 // where there are too many.
 func (f *planeFit) axes(x rows.Data) (*Plane, error) {
-	n := effective(x)
 	most := min(f.most+1, x.D, x.N)
 	if f.given > 0 {
 		most = min(f.given+1, x.D)
@@ -224,7 +228,7 @@ func (f *planeFit) axes(x rows.Data) (*Plane, error) {
 			return nil, err
 		}
 		p := &Plane{D: x.D, R: k, Centre: pc.Mean, Axes: pc.Axes}
-		values, total := p.spread(x, f.threads)
+		values, total, n := p.spread(x, f.threads)
 		rank, variance, ok := noiseRank(values, total, n, x.D)
 		if f.given > 0 {
 			rank, ok = f.given, true
@@ -282,21 +286,28 @@ func effective(x rows.Data) float64 {
 	return max(sum*sum/square-1, 1)
 }
 
-// spread returns the mean squares along the axes and in all directions.
-func (p *Plane) spread(x rows.Data, threads int) (values []float64, total float64) {
+// spread returns the mean squares along the axes and in all directions, and how many rows of equal noise those of x are worth, less one:
+// where some rows have more noise than others chance directions vary by more, as those of fewer rows do. The squares off the plane
+// tell, which for equal noise vary by the factor 1+2/q of their mean square.
+func (p *Plane) spread(x rows.Data, threads int) (values []float64, total, n float64) {
 	z, off := p.Coordinates(x, threads)
 	values = make([]float64, p.R)
-	var sum float64
+	var sum, squares float64
 	for i := range x.N {
 		w := x.Weight(i)
 		for a, v := range z[i*p.R : (i+1)*p.R] {
 			values[a] += w * v * v
 		}
-		total += w * off[i] * off[i]
+		noise := w * off[i] * off[i]
+		total += noise
+		squares += noise * noise
 		sum += w
 	}
 	floats.Scale(1/sum, values)
-	return values, total/sum + floats.Sum(values)
+	if n = effective(x); p.R < p.D && squares > 0 {
+		n = min(n, max(total*total/squares*(1+2/float64(p.D-p.R))-1, 1))
+	}
+	return values, total/sum + floats.Sum(values), n
 }
 
 // within returns the weights of the rows, those of outliers 0.
@@ -323,13 +334,7 @@ func (f *planeFit) within(p *Plane) []float64 {
 // near returns the rows that are not outliers of the plane.
 func (p *Plane) near(x rows.Data, threads int) rows.Data {
 	f := planeFit{x: x, threads: threads}
-	var list []int
-	for i, w := range f.within(p) {
-		if w > 0 {
-			list = append(list, i)
-		}
-	}
-	return x.Select(list)
+	return x.Select(positive(f.within(p)))
 }
 
 // Coordinates returns the coordinates of rows along the axes, n x r, and their distances

@@ -46,12 +46,6 @@ func (f *linearSearch) quietest(p *Plane, variance float64) float64 {
 	if !(found+beyondChance*chance < variance) {
 		return variance
 	}
-	var used []int
-	for i, w := range f.kept {
-		if w > 0 {
-			used = append(used, i)
-		}
-	}
 	rest, z := make([]float64, p.D), make([]float64, p.R)
 	scale := columnVariances(make([]float64, p.D), func(i int) (float64, []float64) {
 		p.split(z, rest, f.x.Row(i))
@@ -62,7 +56,7 @@ func (f *linearSearch) quietest(p *Plane, variance float64) float64 {
 			scale[j] = 1 / math.Sqrt(v)
 		}
 	}
-	if p.evenDirections(&planeFit{x: f.x}, used, scale) {
+	if p.evenDirections(&planeFit{x: f.x}, positive(f.kept), scale) {
 		return variance
 	}
 	return found

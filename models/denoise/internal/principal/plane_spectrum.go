@@ -97,7 +97,7 @@ func (f *linearSearch) shrinkSpectrum() (*spectrum, error) {
 		return nil, err
 	}
 	s := &spectrum{plane: p, of: effective(all)}
-	s.values, _ = p.spread(all, f.threads)
+	s.values, _, _ = p.spread(all, f.threads)
 	for i := range all.N {
 		s.total += all.Weight(i)
 	}

@@ -20,14 +20,11 @@ import (
 func (p *Plane) findTexture(f *planeFit, kept []float64) {
 	q := float64(p.D - p.R)
 	_, off := p.Coordinates(f.x, f.threads)
-	var used []int
+	used := positive(kept)
 	var squares, sum float64
-	for i, w := range kept {
-		if w > 0 {
-			used = append(used, i)
-			squares += w * off[i] * off[i]
-			sum += w
-		}
+	for _, i := range used {
+		squares += kept[i] * off[i] * off[i]
+		sum += kept[i]
 	}
 	if q < 2 || len(used) < 2 {
 		return
@@ -87,8 +84,8 @@ func (f *planeFit) textured(p *Plane, kept []float64) (*Plane, error) {
 	if err != nil || t == nil {
 		return p, err
 	}
-	values, _ := t.spread(all, f.threads)
-	t.take(t.R, values, p.quiet*p.quiet, effective(all))
+	values, _, n := t.spread(all, f.threads)
+	t.take(t.R, values, p.quiet*p.quiet, n)
 	t.quiet = p.quiet
 	return t, nil
 }

@@ -62,12 +62,7 @@ func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 
 // someOf lists up to mostRows of the rows of positive weight.
 func someOf(weights []float64) []int {
-	var list []int
-	for i, w := range weights {
-		if w > 0 {
-			list = append(list, i)
-		}
-	}
+	list := positive(weights)
 	if len(list) <= mostRows {
 		return list
 	}
