@@ -19,7 +19,7 @@ type Quantiles struct {
 // NewQuantiles are those for q directions.
 func NewQuantiles(q int) Quantiles {
 	chi := distuv.ChiSquared{K: float64(q)}
-	return Quantiles{math.Sqrt(chi.Quantile(0.5)), math.Sqrt(chi.Quantile(1 - 5e-4)), math.Sqrt(chi.Quantile(1 - 6e-5)), math.Sqrt(chi.Quantile(1 - TukeyTail))}
+	return Quantiles{math.Sqrt(chi.Quantile(0.5)), math.Sqrt(chi.Quantile(1 - 5e-4)), 4 * math.Sqrt(float64(q)), math.Sqrt(chi.Quantile(1 - TukeyTail))}
 }
 
 // OwnWeight is the influence of a row on its foot from which on its score is that by charts of others.
