@@ -307,8 +307,10 @@ func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
 	if !p.setting.noisy || len(growths) == 0 {
 		return nil
 	}
-	errors, err := l.nearestRefute(noise)
-	if !p.setting.many { // of many the nearest rows alone tell enough
+	errors, within, err := l.nearestRefute(noise)
+	if p.setting.many { // the nearest rows alone tell enough, unless noise hardly reaches from one to the other
+		errors *= math.Sqrt(within)
+	} else {
 		errors += math.Log(core.Median(growths)) / (2 * math.Log(growthByChance))
 	}
 	p.charts.sparse = errors > likely
@@ -364,15 +366,16 @@ const (
 	chiQuantiles, dimensionStep = 64, 1.2
 )
 
-// nearestRefute returns the number of standard errors by which nearest rows refute the noise that charts about the places see.
-func (l *ladder) nearestRefute(noise []float64) (float64, error) {
+// nearestRefute returns the number of standard errors by which nearest rows refute the noise that charts about the places see, and how far these
+// rows are within that noise: 1 where their numbers would grow as r^D, 0 as r^d.
+func (l *ladder) nearestRefute(noise []float64) (errors, within float64, err error) {
 	d, q := float64(l.method.Latent), l.q
 	squares := make([]float64, chiQuantiles)
 	for k, chi := 0, (distuv.ChiSquared{K: q}); k < chiQuantiles; k++ {
 		squares[k] = chi.Quantile((float64(k) + .5) / chiQuantiles)
 	}
-	sums, n := make([]float64, len(l.rows)), make([]float64, len(l.rows))
-	err := l.each(l.rows, func(w *worker, j, i int) {
+	sums, n, parts := make([]float64, len(l.rows)), make([]float64, len(l.rows)), make([]float64, len(l.rows))
+	err = l.each(l.rows, func(w *worker, j, i int) {
 		found := w.rows.Search.Find(l.cloud.Index, l.cloud.Row(i), nearestRows+1)
 		if len(found) <= nearestRows || !(found[1].Distance > 0) || !(noise[j] > 0) {
 			return
@@ -381,11 +384,12 @@ func (l *ladder) nearestRefute(noise []float64) (float64, error) {
 		for _, f := range found[1:nearestRows] {
 			sums[j] += math.Log(last/f.Distance) / 2
 		}
-		sums[j] *= growthOfNumbers(nearestMiddle*math.Sqrt(last)/noise[j], d, q, squares)
-		n[j] = nearestRows - 1
+		m := growthOfNumbers(nearestMiddle*math.Sqrt(last)/noise[j], d, q, squares)
+		sums[j] *= m
+		n[j], parts[j] = nearestRows-1, (nearestRows-1)*(m-d)/q
 	})
-	many := floats.Sum(n)
-	return (floats.Sum(sums) - many) / math.Sqrt(max(many, 1)), err
+	many := max(floats.Sum(n), 1)
+	return (floats.Sum(sums) - floats.Sum(n)) / math.Sqrt(many), floats.Sum(parts) / many, err
 }
 
 // growthOfNumbers is the exponent m with which the number of rows grows with the distance, at that in units of the noise. Two rows are apart
