@@ -101,7 +101,6 @@ func (p *preparation) enough() int { return max(MaxNeighbors, min(p.n/mostOf, mo
 // climbAll makes charts of growing numbers of rows while the risk of all falls.
 func (c *choice) climbAll() error {
 	c.count()
-	worse := 0
 	for k, size := range c.p.sizes() {
 		if k > 0 && size > c.p.enough() && c.large(c.best) {
 			break
@@ -114,14 +113,9 @@ func (c *choice) climbAll() error {
 		if k == 0 {
 			continue
 		}
-		mean, chance := c.over(c.risk[k], c.risk[c.best])
-		switch {
-		case c.better(k):
-			c.best, worse = k, 0
-		case mean > likely*chance && c.large(c.best):
-			worse++
-		}
-		if worse > 1 {
+		if c.better(k) {
+			c.best = k
+		} else if mean, chance := c.over(c.risk[k], c.risk[c.best]); mean > likely*chance && c.large(c.best) {
 			break
 		}
 	}
