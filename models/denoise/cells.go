@@ -12,6 +12,7 @@ import (
 	"github.com/scqm/scqm/models/denoise/classic"
 	"github.com/scqm/scqm/models/denoise/internal/core"
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
+	"github.com/scqm/scqm/models/denoise/internal/principal"
 	"github.com/scqm/scqm/models/rows"
 )
 
@@ -22,7 +23,7 @@ const (
 	// CellRows is the number of rows of a cell by default.
 	CellRows = 1 << 16
 	// SampleRows bounds the sample that a partition is made for, and half of the rows whose normals are oriented together.
-	SampleRows = 1 << 16
+	SampleRows = principal.PlaneRows
 	// cellColumns bounds the columns of rows that are cut into cells; boxes of more have all rows in their halo.
 	cellColumns = 30
 	// wholeCells is the number of cells up to which a cloud is fitted as a whole.

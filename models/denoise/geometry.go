@@ -6,8 +6,6 @@ import (
 	"math"
 	"sync"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 	"github.com/scqm/scqm/models/denoise/internal/core"
@@ -51,7 +49,7 @@ func (d *Denoiser) OutlierScore() float64 {
 	if q < 1 {
 		return math.Inf(1)
 	}
-	return math.Sqrt(distuv.ChiSquared{K: float64(q)}.Quantile(1 - core.TukeyTail))
+	return core.NewQuantiles(q).Cut
 }
 
 // Geometry describes the surface at the rows of r, which is the result of Denoise

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
@@ -35,12 +34,8 @@ type APSS struct {
 // settledPlace is the step length, in units of the neighbourhood radius, at which the iteration ends.
 const settledPlace = 1e-6
 
-// normalMedian is the median distance of rows with Gaussian noise from a surface, and tukeyCut the distance from
-// which on Tukey weights are 0, both in standard deviations.
-var (
-	normalMedian = distuv.UnitNormal.Quantile(0.75)
-	tukeyCut     = distuv.UnitNormal.Quantile(1 - core.TukeyTail/2)
-)
+// oneDirection holds the distances of rows with Gaussian noise from a surface.
+var oneDirection = core.NewQuantiles(1)
 
 // Name returns "apss".
 func (APSS) Name() string { return "apss" }
@@ -121,7 +116,7 @@ func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 // reweight computes Tukey weights from the residuals in far, scaled by their median. It reorders far.
 func (w *planeWorker) reweight(h *core.Neighborhood) {
 	w.all = append(w.all[:0], w.far...)
-	cut := tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, core.Exact*h.Next)
+	cut := oneDirection.Cut * max(dense.Select(w.far, len(w.far)/2)/oneDirection.Median, core.Exact*h.Next)
 	for k, v := range w.all {
 		w.weights[k] = h.Weights[k] * chart.Tukey(v*v/(cut*cut))
 	}
@@ -294,7 +289,7 @@ func (w *apssWorker) reweight() {
 			w.far = append(w.far, math.Abs(v))
 		}
 	}
-	w.cut = tukeyCut * max(dense.Select(w.far, len(w.far)/2)/normalMedian, core.Exact*w.neighbors.Next)
+	w.cut = oneDirection.Cut * max(dense.Select(w.far, len(w.far)/2)/oneDirection.Median, core.Exact*w.neighbors.Next)
 	for k, v := range w.offs {
 		w.used[k] = w.base[k] * chart.Tukey(v*v/(w.cut*w.cut))
 	}

@@ -35,8 +35,6 @@ const (
 	// ownSide is the distance of a place from the chart of the row, in units of the noise,
 	// from which on it is on another sheet, and that of a row from the chart of another beyond which it has its own.
 	ownSide = 3
-	// sitesBeyond is the number of rows that the sites kept stand for, in units of those that a foot is the mean of: so many are near one of the rows that share them.
-	sitesBeyond = 1.5
 )
 
 // noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
@@ -128,8 +126,7 @@ func (w *worker) findSites(own int) *sites {
 	return to
 }
 
-// around lists rows with charts near a place, and the distance from which on they do not count: they stand for so many rows there. Where others stand in for some
-// rows they are those that count for places beside this one as well.
+// around lists rows with charts near a place, which stand for so many rows there, and the distance from which on they do not count.
 func (w *worker) around(y []float64, many int) (found []lookup.Near, far float64) {
 	if w.places.charted == nil {
 		w.rows.Look(w.places.index, y, many)
@@ -144,17 +141,10 @@ func (w *worker) around(y []float64, many int) (found []lookup.Near, far float64
 			return nil, 0
 		}
 		var sum float64
-		far = math.Sqrt(found[len(found)-1].Distance)
 		for i, f := range found {
-			if sum <= float64(many) {
-				far = math.Sqrt(f.Distance)
+			if sum += w.places.counts[f.Row]; sum > float64(many) || len(found) < k && i == len(found)-1 {
+				return found[:i+1], math.Sqrt(f.Distance)
 			}
-			if sum += w.places.counts[f.Row]; sum > sitesBeyond*float64(many) {
-				return found[:i+1], far
-			}
-		}
-		if len(found) < k {
-			return found, far
 		}
 	}
 }

@@ -28,9 +28,6 @@ const (
 	likely = 2
 	// noiseSteps is the number of times that the noise is taken from the charts chosen.
 	noiseSteps = 2
-	// tukeyEfficient is the square of the cut of Tukey's loss at which it is
-	// as good as least squares to 5 %, for one direction and unit noise.
-	tukeyEfficient = 21.95
 	// beyondPlanes and beyondReach tell the divergence beyond influences, see [setting.divergence].
 	beyondPlanes, beyondReach = 0.15, 4.2
 	// farDifference bounds the distance of a difference of risks from the median, in median absolute deviations.
@@ -304,8 +301,13 @@ func (s *setting) divergence(q, own, size float64) float64 {
 	return q * own * (1 + beyond)
 }
 
+// oneDirection is for noise in one direction, where Tukey's loss with this cut is as good as least squares to 5 %.
+var oneDirection = core.NewQuantiles(1)
+
 // bound is the squared distance from which on Tukey's loss does not count rows.
-func (s *setting) bound(q float64) float64 { return tukeyEfficient * q * s.Scale * s.Scale }
+func (s *setting) bound(q float64) float64 {
+	return q * oneDirection.Cut * oneDirection.Cut * s.Scale * s.Scale
+}
 
 // riskOf is the part of a row in Stein's estimate by the square of its distance from its
 // foot in q directions of noise and the divergence across the surface. That along it is the

@@ -360,10 +360,10 @@ func (w *worker) nearNoise() float64 {
 // Source: E. Levina, P. J. Bickel, Maximum likelihood estimation of intrinsic dimension, NIPS 17 (2004).
 
 const (
-	// nearestRows is k, nearestMiddle the middle of the distances in units of the last.
-	nearestRows, nearestMiddle = 4, 0.85
+	// nearestRows is k.
+	nearestRows = 4
 	// chiQuantiles is the number of quantiles by which means over noise are taken, dimensionStep the factor between the distances that numbers are compared at.
-	chiQuantiles, dimensionStep = 64, 1.2
+	chiQuantiles, dimensionStep = 64, 1.4
 )
 
 // nearestRefute returns the number of standard errors by which nearest rows refute the noise that charts about the places see, and how far these
@@ -384,7 +384,7 @@ func (l *ladder) nearestRefute(noise []float64) (errors, within float64, err err
 		for _, f := range found[1:nearestRows] {
 			sums[j] += math.Log(last/f.Distance) / 2
 		}
-		m := growthOfNumbers(nearestMiddle*math.Sqrt(last)/noise[j], d, q, squares)
+		m := growthOfNumbers(math.Sqrt(last)/noise[j], d, q, squares)
 		sums[j] *= m
 		n[j], parts[j] = nearestRows-1, (nearestRows-1)*(m-d)/q
 	})
@@ -392,7 +392,7 @@ func (l *ladder) nearestRefute(noise []float64) (errors, within float64, err err
 	return (floats.Sum(sums) - floats.Sum(n)) / math.Sqrt(many), floats.Sum(parts) / many, err
 }
 
-// growthOfNumbers is the exponent m with which the number of rows grows with the distance, at that in units of the noise. Two rows are apart
+// growthOfNumbers is the exponent m with which the number of rows grows up to the distance in units of the noise. Two rows are apart
 // by twice the variance of the noise in q directions, whose square has the quantiles given, and rows are even along the surface.
 func growthOfNumbers(distance, d, q float64, squares []float64) float64 {
 	number := func(distance float64) (sum float64) {
@@ -407,5 +407,5 @@ func growthOfNumbers(distance, d, q float64, squares []float64) float64 {
 	if low == 0 {
 		return d + q
 	}
-	return min(math.Log(number(distance*dimensionStep)/low)/(2*math.Log(dimensionStep)), d+q)
+	return min(math.Log(number(distance)/low)/math.Log(dimensionStep), d+q)
 }

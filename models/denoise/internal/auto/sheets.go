@@ -93,9 +93,9 @@ func (s sheetPair) density(r float64) float64 {
 type wide struct{ part, scale float64 }
 
 const (
-	// leastFar bounds the part from below, firstFar is that to begin with.
-	leastFar, firstFar = 1e-4, 0.1
-	leastWide          = 2.5
+	// firstFar is the part to begin with; it is never less than one row.
+	firstFar  = 0.1
+	leastWide = 2.5
 )
 
 func (w wide) density(r float64) float64 {
@@ -121,7 +121,7 @@ func (h *distances) expect(last bool, w wide, density func(r float64) float64, t
 		far += g
 		square += g * r * r
 	}
-	w.part = max(far/h.n, leastFar)
+	w.part = max(far, 1) / h.n
 	if far > 0 {
 		w.scale = math.Sqrt(square / far)
 	}

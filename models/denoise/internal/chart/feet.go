@@ -1,6 +1,9 @@
 package chart
 
-import "github.com/scqm/scqm/internal/dense"
+import (
+	"github.com/scqm/scqm/internal/dense"
+	"github.com/scqm/scqm/models/denoise/internal/lookup"
+)
 
 // Feet projects one point on many charts in space, eight at a time, by a fixed number of Newton steps from the point. Where these do not converge, and on
 // creases, whose first coefficient is infinite, use [Chart.Foot].
@@ -14,7 +17,7 @@ type Feet struct {
 // A group holds eight charts side by side, of each: the stored chart, the projection on it, and 1 if that was found.
 const (
 	feetStored  = 16
-	feetGood    = feetStored + 3
+	feetGood    = feetStored + lookup.Space
 	feetColumns = feetGood + 1
 	groupWidth  = feetColumns * lanes
 )

@@ -32,8 +32,8 @@ func NewRows(c Chart) Rows {
 // The columns of rows gathered for a chart in space: squared distances, prior and trust, and then places and rows.
 const (
 	gatheredNear    = 3
-	gatheredX       = 6
-	gatheredColumns = 9
+	gatheredX       = gatheredNear + lookup.Space
+	gatheredColumns = gatheredX + lookup.Space
 )
 
 // Look finds the places of an index nearest to y, as many as most, and the next one.
