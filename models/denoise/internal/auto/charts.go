@@ -17,9 +17,8 @@ import (
 // chance, have charts, and the others go to the nearest of these.
 
 const (
-	// opinions is the number of charts in the mean of a foot where not all rows have one, and worthLeading how many rows there have to be
-	// for one that has.
-	opinions, worthLeading = 35.0, 1.3
+	// opinions is the number of charts in the mean of a foot where not all rows have one.
+	opinions = 35.0
 	// pilotPart is the number of rows of a chart of the pilot for each row that goes to it.
 	pilotPart = 15.0
 	// mostPulled is the influence of a row on its own foot from which on its chart says nothing of it: with
@@ -164,7 +163,7 @@ func (s *setting) oneIn() float64 {
 	if s.pilot {
 		few = float64(s.neighbors) / pilotPart
 	}
-	if few > worthLeading && s.noisy && s.many && s.Sides == 0 {
+	if few > 1 && s.noisy && s.many && s.Sides == 0 {
 		return few
 	}
 	return 1

@@ -22,27 +22,18 @@ const (
 	minReach = 4
 	// MaxNeighbors bounds the number of rows of a chart, or one in mostOf of all, up to mostNeighbors, unless the noise asks for more.
 	MaxNeighbors, mostOf, mostNeighbors = 320, 3, 2000
-	// exactRounds is the number of times that charts of rows nearly without noise are placed.
-	exactRounds = 5
 	// likely is the number of standard errors by which a number of rows is surely worse.
 	likely = 2
-	// noiseSteps is the number of times that the noise is taken from the charts chosen.
-	noiseSteps = 2
 	// beyondPlanes and beyondReach tell the divergence beyond influences, see [setting.divergence].
 	beyondPlanes, beyondReach = 0.15, 4.2
 	// farDifference bounds the distance of a difference of risks from the median, in median absolute deviations.
 	farDifference = 15
-	// fewCounted is the number of places below which their risks tell nothing.
-	fewCounted = 5
 )
 
 // choose takes the number of rows of charts about every place.
 func (p *preparation) choose() error {
 	s := p.setting
 	s.pilot, s.Ridge = false, 0
-	if !s.noisy {
-		s.Rounds = exactRounds
-	}
 	s.creased = p.inSpace() && s.noisy && !p.method.LeastSquares
 	l, err := p.charts.newLadder()
 	if err != nil {
@@ -52,7 +43,7 @@ func (p *preparation) choose() error {
 	if err := c.climbAll(); err != nil {
 		return err
 	}
-	for step := 0; step < noiseSteps && !p.charts.sided() && c.large(c.best); step++ {
+	if !p.charts.sided() && c.large(c.best) {
 		c.takeNoise()
 	}
 	if linear := p.method.linear; linear != nil {
@@ -237,10 +228,6 @@ func (p *preparation) takeLinear(charts float64) {
 	p.flat = &Flat{principal.Shrunk{Plane: m.plane}, m.linear.Why(m.Latent, "", charts)}
 }
 
-// asGood is the part of the risk of charts above which a linear model is no better: the two are
-// estimated in ways that differ by a few per cent.
-const asGood = 0.95
-
 // linearBetter reports whether the linear model has less risk than the charts that were chosen, and
 // how much these have on the rows of the selection, by the noise of that model.
 func (c *choice) linearBetter() (charts float64, better bool) {
@@ -256,7 +243,7 @@ func (c *choice) linearBetter() (charts float64, better bool) {
 	}
 	// The part along the surface, what is no error but noise, and what is off the axes.
 	charts = charts/max(counted, 1) + s.Scale*s.Scale*(2*float64(p.method.Latent)-float64(p.D)) + linear.Off
-	return charts, counted > 0 && linear.Risk < asGood*charts
+	return charts, counted > 0 && linear.Risk < charts
 }
 
 // settled returns what is known about each place, with the number of neighbours of the rung chosen for it.
@@ -280,7 +267,7 @@ func (c *choice) at(j int) int {
 			}
 		}
 		a := &c.cloudCharts.about[c.rows[j]]
-		if len(d) < fewCounted || c.s.noisy && c.ladder.about(c.rungs[k].size, j) < minReach*math.Hypot(a.scale, a.sides) {
+		if len(d) < 2 || c.s.noisy && c.ladder.about(c.rungs[k].size, j) < minReach*math.Hypot(a.scale, a.sides) {
 			continue
 		}
 		mean, deviation := stat.MeanStdDev(d, nil)

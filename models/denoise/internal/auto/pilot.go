@@ -40,11 +40,8 @@ const (
 	growthByChance = 1.05
 	// leastNoise is the noise, in units of the size of neighbourhoods, below which it is the charts that differ from the surface.
 	leastNoise = 0.01
-	// unevenQuartiles is the logarithm of the ratio of the quartiles of the noise from which on it is uneven, unevenRows the least number
-	// of rows that tell.
-	unevenQuartiles, unevenRows = 0.5, 150
-	// settledPlaces is the part of the places whose noise must be known.
-	settledPlaces = 0.9
+	// unevenQuartiles is the logarithm of the ratio of the quartiles of the noise from which on it is uneven.
+	unevenQuartiles = 0.5
 )
 
 // rung is what charts of one number of rows tell about places.
@@ -166,7 +163,7 @@ func (p *preparation) pilot() error {
 		if most < 0 && core.Median(reaches(noise[k], sizes[k])) >= noiseReach {
 			most = k
 		}
-		if size >= pilotRows*functions && most >= 0 && k >= most+mostRungs && settled(noise[most:], sizes[most:]) || 2*size > p.n {
+		if size >= pilotRows*functions && most >= 0 && k >= most+mostRungs || 2*size > p.n {
 			break
 		}
 	}
@@ -186,20 +183,6 @@ func reaches(noise, sizes []float64) []float64 {
 		v[j] = sizes[j] / noise[j]
 	}
 	return v
-}
-
-// settled reports whether the noise of most places is known.
-func settled(noise, sizes [][]float64) bool {
-	n := 0
-	for j := range noise[0] {
-		for k := range noise {
-			if sizes[k][j] >= noiseReach*noise[k][j] {
-				n++
-				break
-			}
-		}
-	}
-	return float64(n) >= settledPlaces*float64(len(noise[0]))
 }
 
 // firstRungs are the rungs at which places show their noise: the first whose size is enough.
@@ -260,7 +243,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	s := &p.setting
 	s.Setting = chart.Setting{Ridge: pilotRidge, Rounds: 3}
 	s.noisy, s.pilot, s.many = scale > leastNoise*size, true, p.n > MostPlaces
-	s.uneven = s.noisy && p.n >= unevenRows && isUneven(scales)
+	s.uneven = s.noisy && isUneven(scales)
 	p.setScale(s, scale, !p.method.LeastSquares)
 	functions := float64(chart.Quadratics(p.method.Latent))
 	for j := range places {
@@ -268,7 +251,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 		if !s.uneven {
 			a.scale = scale
 		}
-		a.scale = min(max(a.scale, leastLocal*scale), mostLocal*scale)
+		a.scale = min(max(a.scale, core.Exact*scale), mostLocal*scale)
 		a.neighbors = l.rowsOfLeastRisk(j, first[j], noise, a.scale, functions)
 	}
 	if err := p.judgeNoise(l, scales, growths); err != nil {
@@ -317,8 +300,8 @@ func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
 	return err
 }
 
-// leastLocal and mostLocal bound the noise about a place, in units of that of all: parts as thin as neighbourhoods look like noise.
-const leastLocal, mostLocal = 0.05, 2.5
+// mostLocal bounds the noise about a place, in units of that of all: parts as thin as neighbourhoods look like noise.
+const mostLocal = 2.5
 
 // isUneven reports whether the noise differs from place to place beyond chance: in the quartiles, so that edges and outliers are not meant.
 func isUneven(scales []float64) bool {

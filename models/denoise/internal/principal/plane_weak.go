@@ -15,8 +15,6 @@ import (
 )
 
 const (
-	// weakNeighbors is the number of neighbours whose mean smooths rows that weak axes are looked for in.
-	weakNeighbors = 40
 	// beyondChance is the number of standard deviations from which on what is seen is no chance.
 	beyondChance = 3
 )
@@ -30,7 +28,7 @@ func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 		return nil
 	}
 	list := someOf(weights)
-	if len(list) < 3*weakNeighbors {
+	if len(list) < 3*core.DefaultNeighbors {
 		return nil
 	}
 	x := f.x.Select(list)
@@ -81,7 +79,7 @@ func (f *planeFit) weakAxes(p *Plane, x rows.Data) ([]float64, error) {
 		p.split(z[i*p.R:(i+1)*p.R], diff, x.Row(i))
 		copy(rest.Row(i), diff)
 	})
-	near := neighborsOf(z, x.N, p.R, min(weakNeighbors, x.N/3), f.threads)
+	near := neighborsOf(z, x.N, p.R, min(core.DefaultNeighbors, x.N/3), f.threads)
 	order := make([]int, x.N)
 	for i := range order {
 		order[i] = i
