@@ -21,17 +21,7 @@ const maxExponent = 1023
 
 // WorkingUnit returns the power of two in units of which data are about 1, or 1
 // where they are not far from that. Dividing by it rounds nothing.
-func WorkingUnit(x Data) float64 {
-	if x.Missing {
-		x = filledBy(x, firstObserved(x))
-	}
-	var size float64
-	first := x.Row(0)
-	for i := range x.N {
-		size = max(size, dense.Farthest(x.Row(i), first))
-	}
-	return UnitOf(size)
-}
+func WorkingUnit(x Data) float64 { return UnitOf(x.Size()) }
 
 // UnitOf returns the power of two in units of which numbers of a size are about 1,
 // or 1 where they are not far from that, or are all 0.
@@ -43,6 +33,33 @@ func UnitOf(size float64) float64 {
 		return math.Ldexp(1, min(exponent, maxExponent)) // 2^1024 is no number
 	}
 	return 1
+}
+
+// ValidateSize refuses rows of a size beyond 2^100 or below 2^-100: products of a few such sizes overflow or vanish.
+func ValidateSize(size float64) error {
+	if UnitOf(size) == 1 && !math.IsInf(size, 0) {
+		return nil
+	}
+	return fmt.Errorf("scqm: the rows are about %.0e in size, beyond 2^100 or below 2^-100; divide all columns by that: %w", size, ErrInput)
+}
+
+// Size is the largest difference of an entry of a row that has weight from that of the first such row.
+func (x Data) Size() float64 {
+	if x.Missing {
+		x = filledBy(x, firstObserved(x))
+	}
+	var size float64
+	var first []float64
+	for i := range x.N {
+		if x.Weight(i) == 0 {
+			continue
+		}
+		if first == nil {
+			first = x.Row(i)
+		}
+		size = max(size, dense.Farthest(x.Row(i), first))
+	}
+	return size
 }
 
 // InUnits returns the data divided by a unit.

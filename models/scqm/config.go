@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/solvers"
 )
@@ -16,8 +17,7 @@ type Config struct {
 	Latent int
 	// Curvature is s, the number of directions of curvature. [AutoCurvature]
 	// estimates it from the rows, see [CurvatureMeta], and [FullCurvature] stands for min(d(d+1)/2,
-	// D-d). A larger s is fitted with that maximum, and V is
-	// completed orthonormally.
+	// D-d), to which a larger s is reduced.
 	Curvature int
 	// Linear keeps Theta = 0: the sheet is flat.
 	Linear bool
@@ -79,6 +79,9 @@ func (c Config) validate(x Data) error {
 	if err := x.ValidateColumns(); err != nil {
 		return err
 	}
+	if err := rows.ValidateSize(x.Size()); err != nil {
+		return err
+	}
 	return c.check(x.D)
 }
 
@@ -131,31 +134,21 @@ func (c Config) ridge() float64 {
 // room is the largest number of directions of curvature of a sheet in R^D.
 func (c Config) room(D int) int { return min(sheet.VechLen(c.Latent), D-c.Latent) }
 
-// curvatures are the numbers of curvature columns fitted and returned.
-type curvatures struct{ fitted, requested int }
-
-// curvature determines s. V Theta' has rank at most q, so that columns beyond q are redundant.
-func (c Config) curvature(x Data) (curvatures, []string) {
-	q, room := sheet.VechLen(c.Latent), x.D-c.Latent
-	s := curvatures{fitted: min(q, room), requested: min(q, room)}
-	var notes []string
-	if c.Curvature > 0 {
-		s.requested = min(c.Curvature, room)
-		s.fitted = min(s.requested, q)
-		if c.Curvature > room {
-			notes = append(notes, fmt.Sprintf("s = %d was reduced to D - d = %d", c.Curvature, room))
-		}
-		if s.requested > q {
-			notes = append(notes, fmt.Sprintf("s = %d exceeds d(d+1)/2 = %d: the model class is that of s = %d, and V was completed orthonormally", s.requested, q, q))
-		}
+// curvature determines s, at most d(d+1)/2, the rank of V Theta', and D - d, with notes on it.
+func (c Config) curvature(x Data) (s int, notes []string) {
+	most := c.room(x.D)
+	switch {
+	case c.Linear:
+		return 0, nil
+	case c.Curvature > most:
+		notes = append(notes, fmt.Sprintf("s = %d was reduced to %d, the smaller of d(d+1)/2 and D - d", c.Curvature, most))
+	case c.Curvature > 0:
+		most = c.Curvature
 	}
-	if c.Linear {
-		s.fitted = 0
-	}
-	if note := c.overfits(x, s.fitted); note != "" && !c.ruled() {
+	if note := c.overfits(x, most); note != "" && !c.ruled() {
 		notes = append(notes, note)
 	}
-	return s, notes
+	return most, notes
 }
 
 // overfits returns a warning where the sheet has more parameters than half of the degrees of freedom left after

@@ -35,7 +35,7 @@ var errOutOfTime = errors.New("scqm: out of time")
 // entries of held-out rows, in two folds of distinct rows in random order. A larger ridge must lower the error by
 // half a percent. No row with the last entry of a column is held out.
 func (r *request) chooseRidge(ctx context.Context) error {
-	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns.fitted == 0 {
+	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns == 0 {
 		return nil
 	}
 	c := *r.config
@@ -45,7 +45,7 @@ func (r *request) chooseRidge(ctx context.Context) error {
 		r.notes = append(r.notes, fmt.Sprintf("the ridge is %g, as %d distinct rows are too few to choose it by rows held out", c.Ridge, r.data.N))
 		return nil
 	}
-	if err := r.reserve(reserveUnits(r.data)); err != nil {
+	if err := r.reserve(reserve("the folds of the rows", r.data, float64(len(r.data.X)))); err != nil {
 		return err
 	}
 	parts := folds(r.data, rows.Shuffled(r.data, c.Seed), ridgeFolds)
@@ -79,7 +79,7 @@ func keepRidge(*request, context.Context) error { return nil }
 // heldOutError returns the root mean squared error of hidden entries of held-out rows.
 func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64) (float64, error) {
 	c := *r.config
-	c.Ridge, c.Curvature = ridge, r.columns.fitted
+	c.Ridge, c.Curvature = ridge, r.columns
 	e, err := crossValidate(ctx, r.data, parts, c)
 	return math.Sqrt(e / float64(r.data.D)), err
 }

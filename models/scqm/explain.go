@@ -28,9 +28,8 @@ func (f *Fit) explain(ctx context.Context, x Data) {
 		x, tau = x.Select(counted), tau.Select(counted)
 	}
 	mean, centre := rows.Mean(x), rows.Mean(tau)
-	unit := rows.WorkingUnit(x) // squares of large numbers overflow
-	total := totalVariance(x, mean, unit)
-	explained := columnVariances(tau, centre, unit)
+	total := totalVariance(x, mean)
+	explained := columnVariances(tau, centre)
 	for j := range explained {
 		explained[j] /= total
 	}
@@ -38,11 +37,7 @@ func (f *Fit) explain(ctx context.Context, x Data) {
 		return
 	}
 	m.Meta.Mean, m.Meta.Explained = mean, explained
-	if unit != 1 {
-		x, tau = x.InUnits(unit), tau.InUnits(unit)
-		mean = (Data{X: mean}).InUnits(unit).X
-	}
-	r2, far := m.determination(x, tau, mean, unit)
+	r2, far := m.determination(x, tau, mean)
 	if math.IsNaN(r2) || math.IsInf(r2, 0) {
 		return
 	}
@@ -54,8 +49,7 @@ func (f *Fit) explain(ctx context.Context, x Data) {
 	for i, v := range far {
 		far[i] = math.Abs(v - middle)
 	}
-	scale := math.Cbrt(unit)
-	m.Meta.Distances = []float64{scale * middle * scale, scale * normalMAD * median(far) * scale}
+	m.Meta.Distances = []float64{middle, normalMAD * median(far)}
 	if s := m.Curvature; !x.Missing {
 		if m.Meta.Linear {
 			s = 0
@@ -70,10 +64,10 @@ const normalMAD = 1.4826
 func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[len(v)/2] }
 
 // determination returns R2 of the sheet, 1 minus the part of the squared distances from the mean that is left in
-// its residuals, and the distances of the rows from it. All are in the unit of the caller; entries that are missing
+// its residuals, and the distances of the rows from it. Entries that are missing
 // count in neither sum, and the distance of their row is that of an average entry times the root of D.
-func (m *Model) determination(x, tau Data, mean []float64, unit float64) (r2 float64, far []float64) {
-	f := m.sheetIn(unit)
+func (m *Model) determination(x, tau Data, mean []float64) (r2 float64, far []float64) {
+	f := m.sheet()
 	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, x.D)
 	var left, all float64
 	far = make([]float64, x.N)
@@ -135,23 +129,19 @@ func countedRows(x Data) []int {
 func finite(v []float64) bool { return !math.IsInf(floats.Sum(v), 0) && !floats.HasNaN(v) }
 
 // totalVariance returns the sum of the variances of the columns, see [columnVariances].
-func totalVariance(x Data, mean []float64, unit float64) float64 {
-	if x.Missing || unit != 1 {
-		return floats.Sum(columnVariances(x, mean, unit))
+func totalVariance(x Data, mean []float64) float64 {
+	if x.Missing {
+		return floats.Sum(columnVariances(x, mean))
 	}
 	return spread(x, mean)
 }
 
-// columnVariances returns the weighted variances of the columns, over unit^2, of the entries that are not
-// missing.
-func columnVariances(x Data, mean []float64, unit float64) []float64 {
+// columnVariances returns the weighted variances of the columns, of the entries that are not missing.
+func columnVariances(x Data, mean []float64) []float64 {
 	out, sum, far := make([]float64, x.D), make([]float64, x.D), make([]float64, x.D)
 	for i := range x.N {
 		w := x.Weight(i)
 		floats.SubTo(far, x.Row(i), mean)
-		if unit != 1 {
-			floats.Scale(1/unit, far)
-		}
 		for j, v := range far {
 			if v == v {
 				out[j] += w * v * v

@@ -40,16 +40,17 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 	if err != nil {
 		return nil, err
 	}
-	var out results
-	if out.failure = r.screen(ctx); out.failure == nil {
-		out.failure = chooseRidge(&r, ctx)
+	var fit *Fit
+	failure := r.screen(ctx)
+	if failure == nil {
+		failure = chooseRidge(&r, ctx)
 	}
-	if out.failure == nil {
-		out.fit, out.failure = r.fitScreened(ctx)
+	if failure == nil {
+		fit, failure = r.fitScreened(ctx)
 	}
-	back(ctx, &out)
-	out.fit.explain(ctx, x)
-	return out.fit, out.failure
+	failure = back(ctx, fit, failure)
+	fit.explain(ctx, x)
+	return fit, failure
 }
 
 // screen tests the rows of a request for curvature and searches planes, and sets the number of directions where
@@ -57,7 +58,7 @@ func learnChoosing(ctx context.Context, x Data, c Config, chooseRidge func(*requ
 func (r *request) screen(ctx context.Context) error {
 	c := r.config
 	_, published := c.Solver.(solvers.RGD)
-	if published || r.columns.fitted == 0 {
+	if published || r.columns == 0 {
 		return nil
 	}
 	given := planes.Sample(mostlyComplete(r.data))
@@ -65,14 +66,14 @@ func (r *request) screen(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.screening, err = newScreening(ctx, given, sample, c.Latent, r.columns.fitted, c.Seed); err != nil {
+	if r.screening, err = newScreening(ctx, given, sample, c.Latent, r.columns, c.Seed); err != nil {
 		return err
 	}
 	if !c.ruled() {
 		return nil
 	}
-	r.columns = r.screening.columns(r.columns.fitted)
-	if note := c.overfits(r.data, r.columns.fitted); note != "" {
+	r.columns = r.screening.columns(r.columns)
+	if note := c.overfits(r.data, r.columns); note != "" {
 		r.notes = append(r.notes, note)
 	}
 	return nil
@@ -117,7 +118,7 @@ func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 // fit fits a model to the presolved data.
 func (r *request) fit(ctx context.Context) (*Fit, error) {
 	c, x, notes := *r.config, r.data, r.notes
-	held, err := reserveFit(x, c, r.columns.fitted)
+	held, err := reserveFit(x, c, r.columns)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +127,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := NewProblem(ctx, x, loss, c.Latent, r.columns.fitted, c.Threads)
+	p, err := NewProblem(ctx, x, loss, c.Latent, r.columns, c.Threads)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	if err := p.servedBy(solver); err != nil {
 		return nil, err
 	}
-	work, err := reserveSolver(x, c, r.columns.fitted, solver)
+	work, err := reserveSolver(x, c, r.columns, solver)
 	if err != nil {
 		return nil, err
 	}

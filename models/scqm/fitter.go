@@ -81,7 +81,7 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 		return nil, err
 	}
 	s, _ := c.curvature(zeros)
-	p, err := NewProblem(ctx, zeros, c.Loss, c.Latent, s.fitted, 1)
+	p, err := NewProblem(ctx, zeros, c.Loss, c.Latent, s, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -8,17 +8,26 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
+	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/losses"
 )
 
-// hiddenRows is the number of rows whose hidden entries are predicted. The squared error of a row counts up to
-// boundedError times the median, so that outliers do not dominate.
-const hiddenRows, boundedError = 300, 100
+// boundedError is the squared error, in medians, up to which that of a row counts, so that outliers do not dominate.
+const boundedError = 100
 
 // hiddenPart is the fraction of the columns hidden at a time, and hiddenOrders the number of random column
 // orders; each row uses one of them.
 const hiddenPart, hiddenOrders = 1.0 / 3, 12
+
+const (
+	// hiddenPlaces is the number of places on the sheet from the best of which a row is projected, by at most
+	// predictSteps Newton steps; predictPrecision is the relative length of the last.
+	hiddenPlaces     = 100
+	predictSteps     = 40
+	predictPrecision = 1e-8
+)
 
 // filled returns a copy of x with missing entries (NaN) replaced by those of y.
 func filled(x, y []float64) []float64 {
@@ -54,10 +63,17 @@ func (m *Model) heldOutError(ctx context.Context, x Data, seed uint64, threads i
 }
 
 // HiddenErrors returns for each row the sum of squared errors of its entries under cross-validation over
-// columns: random groups of columns, each about the given part of all, are predicted from the rest by the sheet
-// with the latent coordinates of the training rows, or of x where the model has none. Unlike the distance from
-// the sheet, it does not fall for directions that only follow noise; it is not informative for D - d < 3. part
-// must be in (0, 1).
+// columns: random groups B of columns, each about the given part of all, are predicted from the others, A:
+//
+//	f_B(tau),  tau = argmin |x_A - f_A(tau)|^2 + sum_j sigma^2/v_j (tau_j - t_j)^2,
+//
+// with sigma^2 the noise in each direction off the sheet and t and v the means and variances of the latent
+// coordinates of the training rows, or of x where the model has none. Unlike the distance from the sheet, the error
+// does not fall for directions that only follow noise, as noise in A tells nothing about B; it is not informative for
+// D - d < 3. part must be in (0, 1).
+//
+// Source: S. Wold, Cross-validatory estimation of the number of components in factor and principal components
+// models, Technometrics 20 (1978).
 func (m *Model) HiddenErrors(ctx context.Context, x Data, part float64, seed uint64, threads int) ([]float64, error) {
 	if !(part > 0 && part < 1) {
 		return nil, fmt.Errorf("scqm: the part of hidden entries is %v, want a number above 0 and below 1: %w", part, ErrInput)
@@ -78,33 +94,62 @@ func (m *Model) HiddenErrors(ctx context.Context, x Data, part float64, seed uin
 	if err != nil {
 		return nil, err
 	}
-	if by.Tau = somePlaces(m.Tau, m.Latent); len(by.Tau) == 0 {
-		by.Tau = tau
+	if len(m.Tau) > 0 {
+		tau = m.Tau
 	}
 	noise := medianNoise(rowDistances(x, y), m.D, x.N, m.Latent)
 	rng := rand.New(rand.NewPCG(seed, 0x6d6978))
-	far := make([]float64, x.N)
-	for k := range min(hiddenOrders, x.N) { // rows in turn
-		var turn []int
-		for i := k; i < x.N; i += hiddenOrders {
-			turn = append(turn, i)
-		}
-		errors, p := make([]float64, len(turn)), newEntryPredictor(&by, rng.Perm(x.D), max(2, int(math.Round(1/part))), noise)
-		if err := p.addErrors(ctx, errors, x.Select(turn), threads); err != nil {
-			return nil, err
-		}
-		for j, i := range turn {
-			far[i] = errors[j] * errors[j]
-		}
+	orders := make([][]int, min(hiddenOrders, x.N)) // of the columns; rows take them in turn
+	for k := range orders {
+		orders[k] = rng.Perm(x.D)
 	}
-	return far, nil
+	f, far, parts := m.sheet(), make([]float64, x.N), min(max(2, int(math.Round(1/part))), x.D)
+	prior, mean := gaussianPrior(tau, m.Latent, noise)
+	places := somePlaces(tau, m.Latent)
+	par.Do(par.Threads(threads), par.Shards(x.N), func(_, shard int) {
+		lo, hi := par.Bounds(x.N, shard)
+		row, code, there := newObservedRow(f, prior, mean), make([]float64, f.Latent), make([]float64, x.D)
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			for k := range parts {
+				hidden := orders[i%len(orders)][k*x.D/parts : (k+1)*x.D/parts]
+				copy(there, x.Row(i))
+				for _, j := range hidden {
+					there[j] = math.NaN()
+				}
+				row.load(there)
+				row.nearest(code, places, predictSteps, predictPrecision)
+				for _, j := range hidden {
+					e := row.residual(x.Row(i), j)
+					far[i] += e * e
+				}
+			}
+		}
+	})
+	return far, ctx.Err()
 }
 
-// somePlaces returns about hiddenRows of the latent coordinates tau, n x d, evenly spaced.
+// gaussianPrior returns the factors sigma^2/v_j of a Gaussian prior with the means and variances of tau.
+func gaussianPrior(tau []float64, d int, sigma float64) (factors, means []float64) {
+	factors, means = make([]float64, d), make([]float64, d)
+	column := make([]float64, len(tau)/d)
+	for j := range d {
+		for i := range column {
+			column[i] = tau[i*d+j]
+		}
+		mean, variance := stat.PopMeanVariance(column, nil)
+		means[j] = mean
+		if v := sigma * sigma / variance; !math.IsNaN(v) && !math.IsInf(v, 0) {
+			factors[j] = v
+		}
+	}
+	return factors, means
+}
+
+// somePlaces returns about hiddenPlaces of the latent coordinates tau, n x d, evenly spaced.
 func somePlaces(tau []float64, d int) []float64 {
 	n := len(tau) / d
 	var some []float64
-	for i := 0; i < n; i += max(1, n/hiddenRows) {
+	for i := 0; i < n; i += max(1, n/hiddenPlaces) {
 		some = append(some, tau[i*d:(i+1)*d]...)
 	}
 	return some

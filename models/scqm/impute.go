@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -13,7 +14,6 @@ import (
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
-	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -80,11 +80,10 @@ func (m *Model) Impute(ctx context.Context, x Data, threads int) (*Imputation, e
 	return out, ctx.Err()
 }
 
-// posterior holds what does not depend on the row, in the unit of the model.
+// posterior holds what does not depend on the row.
 type posterior struct {
 	f           *sheet.Sheet
 	loss        framework.Separable
-	unit        float64
 	temperature float64   // a
 	noise       float64   // variance of the noise of an entry
 	places      []float64 // K x d: centres of the mixture
@@ -100,11 +99,8 @@ func (m *Model) newPosterior() (*posterior, error) {
 	if err != nil {
 		return nil, fmt.Errorf("scqm: %w: %w", err, ErrInput)
 	}
-	unit := m.ownUnit()
-	p := &posterior{f: m.sheetIn(unit), loss: loss, unit: unit}
-	tau := make([]float64, len(m.Tau))
-	floats.ScaleTo(tau, 1/unit, m.Tau)
-	codes := Data{N: n, D: d, X: tau}
+	p := &posterior{f: m.sheet(), loss: loss}
+	codes := Data{N: n, D: d, X: m.Tau}
 	count := min(n, imputePlaces)
 	h := math.Pow(float64(count), -1/float64(d+4))
 	mean := rows.Mean(codes)
@@ -120,7 +116,7 @@ func (m *Model) newPosterior() (*posterior, error) {
 		}
 	}
 	entries := float64(m.Meta.N*m.D - m.Meta.Missing.Entries)
-	p.setNoise(m.Meta.MeanLoss * float64(m.Meta.N) / freeEntries(entries, m.Meta.N, p.f.Shape))
+	p.setNoise(m.Meta.MeanLoss*float64(m.Meta.N)/freeEntries(entries, m.Meta.N, p.f.Shape), floats.Norm(m.Tau, math.Inf(1)))
 	least := minVariance * floats.Max(p.prior)
 	for j, v := range p.prior {
 		p.prior[j] = p.noise / max(v, least, math.SmallestNonzeroFloat64)
@@ -136,24 +132,21 @@ const (
 	leastNoise = 1e-7
 )
 
-// setNoise finds the density exp(-loss(r)/a) of an entry that has mean loss mean.
-func (p *posterior) setNoise(mean float64) {
+// setNoise finds the density exp(-loss(r)/a) of an entry that has mean loss mean; extent is that of the coordinates.
+func (p *posterior) setNoise(mean, extent float64) {
 	var one [1]float64
 	phi := func(r float64) float64 {
-		p.loss.Phi(one[:], nil, nil, []float64{r * p.unit})
+		p.loss.Phi(one[:], nil, nil, []float64{r})
 		return one[0]
 	}
-	length := 1.
-	for length > leastNoise && phi(length) > mean {
+	length := cmp.Or(extent, 1)
+	for least := leastNoise * length; length > least && phi(length) > mean; {
 		length /= 2
-	}
-	for length < 1/leastNoise && phi(2*length) <= mean {
-		length *= 2
 	}
 	mean = math.Max(mean, phi(length))
 	r, values := make([]float64, noisePoints), make([]float64, noisePoints)
 	for i := range r {
-		r[i] = (float64(i) + 0.5) * noiseReach / noisePoints * length * p.unit
+		r[i] = (float64(i) + 0.5) * noiseReach / noisePoints * length
 	}
 	p.loss.Phi(values, nil, nil, r)
 	lo, hi := mean/8, mean*1024 // a / mean is p for lp
@@ -164,7 +157,7 @@ func (p *posterior) setNoise(mean float64) {
 			w := math.Exp(-v / a)
 			total += w
 			sum += w * v
-			square += w * (r[i] / p.unit) * (r[i] / p.unit)
+			square += w * r[i] * r[i]
 		}
 		p.temperature, p.noise = a, square/total
 		if sum > mean*total {
@@ -175,13 +168,11 @@ func (p *posterior) setNoise(mean float64) {
 	}
 }
 
-// rowPosterior computes the posteriors of rows, one at a time. For the non-missing entries A of a row, M is
-// Q_A'Q_A.
+// rowPosterior computes the posteriors of rows, one at a time.
 type rowPosterior struct {
 	*posterior
-	newton *nearest.Quadratic // of the distance in A, with a Gaussian as prior
+	newton *observedRow
 
-	there         []int     // A
 	r, phi        []float64 // K x |A|: residuals of the places, and their losses
 	weights       []float64 // K: logarithms, then the weights
 	z             []float64 // K x m
@@ -193,16 +184,15 @@ func newRowPosterior(p *posterior) *rowPosterior {
 	m, d, count := p.f.M, p.f.Latent, len(p.places)/p.f.Latent
 	vec := func(n int) []float64 { return make([]float64, n) }
 	r := &rowPosterior{
-		posterior: p, newton: nearest.NewQuadratic(p.f), weights: vec(count), z: vec(count * m), root: vec(count * m * d),
+		posterior: p, newton: newObservedRow(p.f, p.prior, nil), weights: vec(count), z: vec(count * m), root: vec(count * m * d),
 		tau: vec(d), e: vec(m * d), me: vec(m * d), h: vec(d * d),
 	}
-	r.newton.Metric, r.newton.Linear, r.newton.Prior = vec(m*m), vec(m), p.prior
 	return r
 }
 
 // fill fills the missing entries of x.
 func (p *rowPosterior) fill(x, std []float64) {
-	p.load(x)
+	p.newton.load(x)
 	p.weigh(x)
 	mean, covariance := p.moments()
 	f, q := p.f, make([]float64, p.f.M)
@@ -217,43 +207,22 @@ func (p *rowPosterior) fill(x, std []float64) {
 		for a, v := range q {
 			variance += v * floats.Dot(q, covariance[a*f.M:(a+1)*f.M])
 		}
-		x[j], std[j] = p.unit*(f.C[j]+floats.Dot(q, mean)), p.unit*math.Sqrt(variance)
-	}
-}
-
-// load sets the row.
-func (p *rowPosterior) load(x []float64) {
-	f, q := p.f, p.newton
-	clear(q.Metric)
-	clear(q.Linear)
-	p.there = p.there[:0]
-	for j, v := range x {
-		if v != v {
-			continue
-		}
-		p.there = append(p.there, j)
-		for a := range f.M {
-			u := f.Axis(a)[j]
-			q.Linear[a] -= u * (v/p.unit - f.C[j])
-			for b := range f.M {
-				q.Metric[a*f.M+b] += u * f.Axis(b)[j]
-			}
-		}
+		x[j], std[j] = f.C[j]+floats.Dot(q, mean), math.Sqrt(variance)
 	}
 }
 
 // weigh computes the weights of the mixture components in the posterior.
 func (p *rowPosterior) weigh(x []float64) {
-	f, n := p.f, len(p.there)
+	f, n := p.f, len(p.newton.there)
 	p.r, p.phi = dense.Grow(p.r, len(p.weights)*n), dense.Grow(p.phi, len(p.weights)*n)
 	for k := range p.weights {
 		p.weights[k] = p.settle(k)
-		for i, j := range p.there {
-			r := f.C[j] - x[j]/p.unit
+		for i, j := range p.newton.there {
+			r := f.C[j] - x[j]
 			for a, v := range p.z[k*f.M : (k+1)*f.M] {
 				r += v * f.Axis(a)[j]
 			}
-			p.r[k*n+i] = r * p.unit
+			p.r[k*n+i] = r
 		}
 	}
 	p.loss.Phi(p.phi, nil, nil, p.r)

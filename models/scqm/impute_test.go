@@ -62,7 +62,7 @@ func TestImputeInAnyUnit(t *testing.T) {
 		c := Config{Latent: 2, Loss: named(t, name, x.D), Ridge: 1e-2, IgnoreMissing: true}
 		want, err := learn(t, x, c).Model.Impute(t.Context(), x, 1)
 		require.NoError(t, err)
-		for _, unit := range []float64{0x1p130, 0x1p-130} {
+		for _, unit := range []float64{0x1p60, 0x1p-60} {
 			scaled := x
 			scaled.X = slices.Clone(x.X)
 			floats.Scale(unit, scaled.X)

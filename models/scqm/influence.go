@@ -69,13 +69,8 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 		return nil, err
 	}
 	defer held.Release()
-	r := request{data: x, loss: m.Loss, model: m}
-	defer r.release()
-	back, err := r.reduce()
-	if err != nil {
-		return nil, err
-	}
-	fit, err := r.model.asPoint(ctx, r.data, threads)
+	m.fromSheet(m.sheet().WithoutFlat()) // m is a copy
+	fit, err := m.asPoint(ctx, x, threads)
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +86,6 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	if err != nil {
 		return nil, err
 	}
-	lengths := []*float64{&out.Remaining, &out.Rounding}
-	for i := range out.Rows {
-		lengths = append(lengths, out.Rows[i].lengths()...)
-	}
-	lengths = append(lengths, &most)
-	back(ctx, &results{lengths: lengths})
 	out.addNotes(most, fit.jumps)
 	return out, nil
 }
@@ -143,10 +132,7 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 		return nil, err
 	}
 	defer held.Release()
-	f, err := m.curvedSheet()
-	if err != nil {
-		return nil, err
-	}
+	f := m.sheet().WithoutFlat()
 	r, o, err := newResponse(ctx, f, m.Loss, n)
 	if err != nil {
 		return nil, err

@@ -31,9 +31,6 @@ type RowInfluence struct {
 	Leverage float64
 }
 
-// lengths returns the fields in the unit of the data.
-func (r *RowInfluence) lengths() []*float64 { return []*float64{&r.Move, &r.Residual, &r.Without} }
-
 // Response is the linear response of a fit to leaving out rows: the part of [Model.Influence] that does not
 // depend on the row. MarshalBinary transfers it to other machines.
 type Response struct {
@@ -84,13 +81,6 @@ func (r *Response) settle(of *blocks.JackknifeSums) error {
 	}
 	r.Remaining = r.jackknife.Remaining()
 	return nil
-}
-
-// curvedSheet returns the sheet without directions in which it is flat.
-func (m *Model) curvedSheet() (*sheet.Sheet, error) {
-	q := request{model: m}
-	_, err := (dropColumns{}).apply(&q)
-	return q.model.sheet(), err
 }
 
 // point returns the model as a point for n rows, with coordinates 0.
@@ -214,11 +204,7 @@ func (m *Model) ReadResponse(ctx context.Context, b []byte) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := m.curvedSheet()
-	if err != nil {
-		return nil, err
-	}
-	r, _, err := newResponse(ctx, f, m.Loss, int(h.N))
+	r, _, err := newResponse(ctx, m.sheet().WithoutFlat(), m.Loss, int(h.N))
 	if err != nil {
 		return nil, err
 	}

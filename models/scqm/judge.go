@@ -25,7 +25,7 @@ const (
 
 // fitScreened fits with the given directions of curvature, and again where the evidence supports less. It
 // leaves the number of directions of the returned fit in columns.
-func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *curvatures, fit func(Config) (*Fit, error)) (*Fit, error) {
+func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *int, fit func(Config) (*Fit, error)) (*Fit, error) {
 	first, err := fit(c)
 	if first == nil || err != nil || t == nil {
 		return first, err
@@ -33,13 +33,13 @@ func fitScreened(ctx context.Context, t *screening, c Config, weight func() floa
 	out, err := t.judge(ctx, first, c, weight(), func(c Config) (*Fit, error) {
 		before := *columns
 		if c.Linear {
-			*columns = curvatures{}
+			*columns = 0
 		}
 		defer func() { *columns = before }()
 		return fit(c)
 	})
 	if out != nil && out != first && out.Model.Meta.Linear {
-		*columns = curvatures{}
+		*columns = 0
 	}
 	return out, err
 }
@@ -84,7 +84,7 @@ type judgement struct {
 // take makes a fit the best one and measures its evidence.
 func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string) error {
 	j.fit = fit
-	j.told = CurvatureMeta{P: j.evidence.P, S: fit.Model.Meta.Effective, Ridge: c.ridge(), Verdict: verdict}
+	j.told = CurvatureMeta{P: j.evidence.P, S: fit.Model.Meta.Curvature, Ridge: c.ridge(), Verdict: verdict}
 	x, err := j.measure(ctx, &j.told, fit.Model)
 	if j.rows.N == 0 {
 		j.rows = x

@@ -7,8 +7,7 @@ import "context"
 // run was cancelled or out of budget: see Meta.Status. A time limit counts from
 // the call of Learn.
 //
-// Data whose size is beyond 2^100 or below 2^-100 are fitted in other units
-// where the loss is a [rowloss.Rescaler]. Rows that occur several times are
+// Data whose size is beyond 2^100 or below 2^-100 are refused. Rows that occur several times are
 // fitted once, with their weights added up. An iteration costs one to a few
 // evaluations, of 2nDm operations and the loss of n rows each, and for
 // [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs. Where no solver is named, 2^23

@@ -11,7 +11,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
-	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
@@ -43,8 +42,7 @@ import (
 // Reads up to the first cost and those that judge the result may take a tenth of the limit more, or half a
 // second. Without a cost by then the fit is an error that wraps [context.DeadlineExceeded].
 //
-// Not streamed are rows with missing entries, the ridge chosen by held-out rows, and
-// rows in units beyond 2^100. Solver may be nil, which stands for solvers.Streaming.
+// Not streamed are rows with missing entries, and the ridge chosen by held-out rows. Solver may be nil, which stands for solvers.Streaming.
 func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	c.Options = c.Options.Begun()
 	if c.Solver == nil {
@@ -55,7 +53,7 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 		return nil, err
 	}
 	columns, notes := c.curvature(Data{N: n, D: D})
-	p := streaming.New(ctx, e, c.Loss, c.Latent, columns.fitted)
+	p := streaming.New(ctx, e, c.Loss, c.Latent, columns)
 	p.SetLimits(c.Options)
 	var err error
 	f := &streamFit{ctx: ctx, c: c, p: p, columns: columns, notes: notes}
@@ -82,23 +80,23 @@ type streamFit struct {
 	c         Config
 	p         *streaming.Problem
 	starts    *streaming.Starts
-	columns   curvatures
+	columns   int
 	notes     []string
 	screening *screening
 }
 
 // screen tests a sample of the rows for curvature and searches planes; see [request.screen].
 func (f *streamFit) screen() error {
-	if f.columns.fitted == 0 {
+	if f.columns == 0 {
 		return nil
 	}
 	var err error
 	sample := f.starts.Sample()
-	f.screening, err = newScreening(f.ctx, sample, sample, f.c.Latent, f.columns.fitted, f.c.Seed)
+	f.screening, err = newScreening(f.ctx, sample, sample, f.c.Latent, f.columns, f.c.Seed)
 	if err != nil || !f.c.ruled() {
 		return err
 	}
-	f.columns = f.screening.columns(f.columns.fitted)
+	f.columns = f.screening.columns(f.columns)
 	return nil
 }
 
@@ -110,9 +108,9 @@ func (f *streamFit) fitScreened() (*Fit, error) {
 // fit runs from the starts.
 func (f *streamFit) fit(c Config) (*Fit, error) {
 	p := f.p
-	m := c.Latent + f.columns.fitted
+	m := c.Latent + f.columns
 	given, count, enough := f.screening.starts(c, f.starts.Principal(m), m)
-	f.starts.Begin(f.columns.fitted, c.ridge(), given)
+	f.starts.Begin(f.columns, c.ridge(), given)
 	best, note, failure := bestStart(count, enough, c.streamLimits(p, f.starts), func(k int, o framework.Options) (*streamRun, error) {
 		run, failure := p.Run(f.ctx, f.starts, k, c.Solver, o)
 		if run == nil {
@@ -132,8 +130,6 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 	fit := &Fit{Run: best.Result, Model: best.model, Reads: p.Reads()}
 	fit.Model.Meta = c.streamMeta(p, best, notes)
 	fit.Model.Meta.judgeCurvature(best.curvature)
-	fit.Model.fromSheet(fit.Model.sheet().Pad(f.columns.requested))
-	fit.Model.Meta.Curvature = f.columns.requested
 	return fit, fitError(failure, false)
 }
 
@@ -173,7 +169,7 @@ const streamedNumbers = 1 << 23
 // that recompute tau are no slower, and need almost no memory beside the data. It depends on the data and the
 // settings alone.
 func (c Config) streams(x Data) bool {
-	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers || rows.UnitOf(rows.MaxNorm(x.X)) != 1 {
+	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers {
 		return false
 	}
 	structure := rowloss.StructureOf(c.Loss)
@@ -185,7 +181,7 @@ func (c Config) streams(x Data) bool {
 		if _, slow := c.Loss.(rowloss.HighLatency); slow {
 			return false
 		}
-		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns.fitted, Q: sheet.VechLen(c.Latent), M: c.Latent + columns.fitted}
+		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns, Q: sheet.VechLen(c.Latent), M: c.Latent + columns}
 		return arrowhead.OuterDim(f, false) <= solvers.StreamedOuter
 	}
 	return false

@@ -28,7 +28,7 @@ func TestFitManyIsLearn(t *testing.T) {
 		weighted.Weights[i] = float64(i % 3)
 	}
 	huge := Data{N: 20, D: 3, X: gaussians(9, 60)}
-	floats.Scale(1e40, huge.X)
+	floats.Scale(1e20, huge.X)
 	sets = append(sets, flat, weighted, huge, Data{N: 3, D: 3, X: gaussians(10, 9)})
 	for _, name := range []string{"squared_l2", "huber", "l2", "lp 1.5"} {
 		for _, curvature := range []int{AutoCurvature, FullCurvature, 2} {

@@ -288,11 +288,6 @@ func (f *footprint) reserveRows(x Data, coordinates float64) (*memory.Reservatio
 	return reserve("fit", x, f.problem()+2*f.n*f.D+2*f.D*f.m+coordinates)
 }
 
-// reserveUnits reserves the memory for a copy of the rows in another unit.
-func reserveUnits(x Data) (*memory.Reservation, error) {
-	return reserve("rows in another unit", x, float64(x.N)*float64(x.D))
-}
-
 // rotatedComponents is the number of leading principal components that
 // starts beyond the first are drawn from, or m where that is larger.
 const rotatedComponents = 6

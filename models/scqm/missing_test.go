@@ -337,7 +337,7 @@ func TestMissingInAnyUnit(t *testing.T) {
 	for _, name := range []string{"squared_l2", "l1", "huber"} {
 		c := Config{Latent: 2, Loss: named(t, name, x.D), Ridge: 1e-2, IgnoreMissing: true}
 		want := learn(t, x, c)
-		for _, unit := range []float64{0x1p130, 0x1p-130} {
+		for _, unit := range []float64{0x1p60, 0x1p-60} {
 			scaled := x
 			scaled.X = slices.Clone(x.X)
 			floats.Scale(unit, scaled.X)

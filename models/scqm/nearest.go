@@ -7,9 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
-	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -21,8 +19,7 @@ type Nearest struct {
 	f         *sheet.Sheet
 	loss      framework.Loss
 	projector *nearest.Projector
-	unit      float64
-	x, tau    []float64
+	tau       []float64
 	z, phi    []float64
 }
 
@@ -34,8 +31,7 @@ func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
 	}
 	f := sheet.New(D, d, s)
 	return &Nearest{
-		f: f, loss: loss, projector: nearest.NewProjector(f, loss), unit: 1, x: make([]float64, D),
-		tau: make([]float64, d), z: make([]float64, f.M), phi: make([]float64, f.Q),
+		f: f, loss: loss, projector: nearest.NewProjector(f, loss), tau: make([]float64, d), z: make([]float64, f.M), phi: make([]float64, f.Q),
 	}, nil
 }
 
@@ -49,21 +45,8 @@ func (n *Nearest) Load(m *Model) error {
 	copy(f.Theta, m.Theta)
 	dense.Transpose(f.QT[:f.Latent*f.D], m.U, f.D, f.Latent)
 	dense.Transpose(f.QT[f.Latent*f.D:], m.V, f.D, f.S)
-	n.setUnit(m.ownUnit())
 	n.projector.Reload()
 	return nil
-}
-
-// setUnit scales the sheet and the loss to a unit.
-func (n *Nearest) setUnit(unit float64) {
-	if _, ok := n.loss.(rowloss.Rescaler); !ok {
-		unit = 1
-	}
-	if unit != n.unit {
-		loss, _, _ := rows.Rescaled(n.loss, unit)
-		n.projector, n.unit = nearest.NewProjector(n.f, loss), unit
-	}
-	scaleSheet(n.f, unit)
 }
 
 // Project writes the point of the model that is nearest to x under the loss
@@ -73,8 +56,7 @@ func (n *Nearest) Project(ctx context.Context, dst, x []float64) error {
 	if len(x) != f.D || len(dst) != f.D {
 		return fmt.Errorf("scqm: a row of length %d and room for %d, want %d: %w", len(x), len(dst), f.D, ErrInput)
 	}
-	floats.ScaleTo(n.x, 1/n.unit, x)
-	if err := n.projector.Project(ctx, n.tau, Data{N: 1, D: f.D, X: n.x}, 0); err != nil {
+	if err := n.projector.Project(ctx, n.tau, Data{N: 1, D: f.D, X: x}, 0); err != nil {
 		return err
 	}
 	f.Coordinates(n.z, n.phi, n.tau)
@@ -82,6 +64,5 @@ func (n *Nearest) Project(ctx context.Context, dst, x []float64) error {
 	for k, v := range n.z {
 		floats.AddScaled(dst, v, f.Axis(k))
 	}
-	floats.Scale(n.unit, dst)
 	return nil
 }

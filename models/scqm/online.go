@@ -34,7 +34,6 @@ import (
 // state. An Online is for one goroutine.
 type Online struct {
 	config  Config
-	columns curvatures
 	s       onlineState
 	problem *streaming.Problem // nil before the first block
 	average *alternating.Average
@@ -87,7 +86,7 @@ func NewOnline(c Config, D int) (*Online, error) {
 		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come: its steps read rows again and again, and these are seen once; learn with l2, huber or squared_l2, or keep the rows in a file and fit them with the solver streaming: %w", c.Loss.Name(), ErrInput)
 	}
 	columns, _ := c.curvature(Data{N: math.MaxInt32, D: D})
-	return &Online{config: c, columns: columns, s: onlineState{Loss: blocks.Identity(c.Loss), D: D, Latent: c.Latent, S: columns.fitted}}, nil
+	return &Online{config: c, s: onlineState{Loss: blocks.Identity(c.Loss), D: D, Latent: c.Latent, S: columns}}, nil
 }
 
 // GoOn continues from a fit: it takes its sheet, and counts its training rows as seen where the model has their
@@ -118,7 +117,7 @@ func (o *Online) GoOn(m *Model) error {
 // adopt takes the number of directions of curvature from the earlier fit, where it is estimated.
 func (o *Online) adopt(s int) {
 	if o.config.ruled() && o.s.Seen == 0 && s >= 0 && s <= o.config.room(o.s.D) {
-		o.columns, o.s.S = curvatures{s, s}, s
+		o.s.S = s
 	}
 }
 
@@ -160,7 +159,7 @@ func (o *Online) Learn(ctx context.Context, x Data) error {
 
 // clone copies the mutable state.
 func (o *Online) clone() (*Online, error) {
-	c := &Online{config: o.config, columns: o.columns, s: o.s}
+	c := &Online{config: o.config, s: o.s}
 	c.s.Rows, c.s.Weights, c.s.Point = slices.Clone(o.s.Rows), slices.Clone(o.s.Weights), o.s.Point.Clone()
 	if o.average != nil {
 		c.s.Average = o.average.State()
@@ -264,8 +263,7 @@ func (o *Online) firstSheet(ctx context.Context, x Data, starts *streaming.Start
 			return nil, err
 		}
 		if ruled && s.S > 0 {
-			o.columns = t.columns(s.S)
-			s.S = o.columns.fitted
+			s.S = t.columns(s.S)
 		}
 		given, _, _ := t.starts(c, starts.Principal(s.Latent+s.S), s.Latent+s.S)
 		starts.Begin(s.S, c.ridge(), given)
@@ -282,7 +280,7 @@ func (o *Online) firstSheet(ctx context.Context, x Data, starts *streaming.Start
 		if !ruled || s.S == 0 || planes.SlopeOf(x, f.C, f.QT, f.Theta, s.Latent).Slope > keptSlope {
 			return run.Point, nil
 		}
-		o.columns, s.S = curvatures{}, 0
+		s.S = 0
 	}
 }
 
@@ -347,15 +345,14 @@ func (o *Online) Fit(ctx context.Context) (*Fit, error) {
 	if tau != nil {
 		sheet.Canonicalize(f, tau, nil)
 	}
-	model.fromSheet(f.Pad(o.columns.requested))
-	model.Curvature = o.columns.requested
-	model.Meta = v.meta(o.columns.requested)
+	model.fromSheet(f)
+	model.Meta = v.meta()
 	model.Meta.judgeCurvature(curvature)
 	return &Fit{Model: model}, nil
 }
 
 // meta returns the Meta of what has been learned.
-func (o *Online) meta(curvature int) Meta {
+func (o *Online) meta() Meta {
 	s, c := &o.s, o.config
 	penalty := objective.Regularizer{Lambda: s.Lambda}.PenaltyOf(o.problem.Shape(), nil, s.Point[BlockTheta])
 	_, notes := c.curvature(Data{N: max(s.Seen, 1), D: s.D})
@@ -363,7 +360,7 @@ func (o *Online) meta(curvature int) Meta {
 	run.Message = fmt.Sprintf("learned from %d rows as they came; no pass over all rows has certified it, and the objective is an estimate", s.Seen)
 	c.Inits = 1
 	m := c.meta(o.problem.Shape(), s.Seen, s.Weight, penalty, solvers.Streaming{}, run, nil, notes)
-	m.Curvature, m.Warnings = curvature, []string{}
+	m.Warnings = []string{}
 	return m
 }
 
@@ -391,7 +388,7 @@ func (o *Online) Resume(b []byte) error {
 		return fmt.Errorf("scqm: what was learned has d = %d, s = %d for %d columns under the loss %s, and this d = %d, s = %d for %d under %s: %w",
 			s.Latent, s.S, s.D, s.Loss, o.s.Latent, o.s.S, o.s.D, o.s.Loss, ErrInput)
 	}
-	next := &Online{config: o.config, columns: o.columns, s: s}
+	next := &Online{config: o.config, s: s}
 	if !next.sound() {
 		return errOnline
 	}

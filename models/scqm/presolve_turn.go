@@ -13,32 +13,31 @@ import (
 
 // turnRows rotates the rows of a fit under a loss r'Mr so that its matrix is diagonal: the loss is then a sum over
 // entries. Without that its passes would take 2nD^2 operations. Finding the rotation costs about 9D^3.
-type turnRows struct{}
-
-func (turnRows) apply(r *request) (undo, error) {
+func (r *request) turnRows() (undo, error) {
 	form, quadratic := r.loss.(framework.Quadratic)
-	if r.config == nil || r.data.Missing || !quadratic || len(form.Matrix()) != r.data.D*r.data.D {
-		return nil, nil
+	if r.data.Missing || !quadratic || len(form.Matrix()) != r.data.D*r.data.D {
+		return unchanged, nil
 	}
 	if _, published := r.config.Solver.(solvers.RGD); published {
-		return nil, nil
+		return unchanged, nil
 	}
-	foot := newFootprint(r.data, r.loss, r.config.Latent, r.columns.fitted, r.config.Threads)
+	foot := newFootprint(r.data, r.loss, r.config.Latent, r.columns, r.config.Threads)
 	if err := r.reserve(foot.reserveRows(r.data, 4*foot.D*foot.D+170*foot.D)); err != nil {
 		return nil, err
 	}
 	back, values, data := rows.NewRotation(r.data, form.Matrix())
 	if back == nil {
-		return nil, nil
+		return unchanged, nil
 	}
 	c := *r.config
 	c.Loss = &nearest.DiagonalForm{Values: values, Of: r.loss}
 	plain := r.loss
 	r.data, r.loss, r.config = data, c.Loss, &c
-	return func(_ context.Context, out *results) {
-		if out.fit != nil {
-			out.fit.turnBack(back, plain, data.Weights)
+	return func(_ context.Context, fit *Fit, failure error) error {
+		if fit != nil {
+			fit.turnBack(back, plain, data.Weights)
 		}
+		return failure
 	}, nil
 }
 

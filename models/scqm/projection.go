@@ -9,7 +9,6 @@ import (
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/par"
-	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
@@ -67,10 +66,6 @@ type RowProjection struct {
 //
 // Parts are looked for from several starts, among which for d = 1 and functions
 // of the norm all of them are.
-//
-// The rows may be as large or small as those the model was fitted to: the work is
-// done in a unit of the model. A number of the report that float64 cannot hold,
-// as a second derivative, is the largest one.
 func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projection, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err
@@ -84,22 +79,21 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 		return nil, err
 	}
 	defer held.Release()
-	in, err := m.view(x)
+	loss, _, err := m.rowLosses()
 	if err != nil {
 		return nil, err
 	}
-	defer in.release()
-	f := in.sheet
+	f := m.sheet()
 	out := &Projection{Tau: make([]float64, x.N*f.Latent), Rows: make([]RowProjection, x.N)}
-	judge := newConvexity(f, in.loss)
+	judge := newConvexity(f, loss)
 	out.Certifies = judge.certifies()
 	errs := make([]error, par.Shards(x.N))
 	par.Do(par.Threads(threads), len(errs), func(_, shard int) {
 		lo, hi := par.Bounds(x.N, shard)
-		s := nearest.NewProjector(f, in.loss)
+		s := nearest.NewProjector(f, loss)
 		for i := lo; i < hi && errs[shard] == nil; i++ {
 			var found nearest.RowMinima
-			if found, errs[shard] = s.Minima(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], in.rows.Row(i), x.First+i); errs[shard] == nil {
+			if found, errs[shard] = s.Minima(ctx, out.Tau[i*f.Latent:(i+1)*f.Latent], x.Row(i), x.First+i); errs[shard] == nil {
 				out.Rows[i] = describe(found, judge)
 			}
 		}
@@ -108,12 +102,6 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 		if err != nil {
 			return nil, err
 		}
-	}
-	in.leave(out.Tau)
-	for i := range out.Rows {
-		r := &out.Rows[i]
-		r.Residual, r.Second = rows.Product(r.Residual, in.unit), rows.Product(r.Second, in.unit)
-		r.MinEigenvalue = in.secondDerivative(r.MinEigenvalue, m.Loss)
 	}
 	out.X, err = m.Reconstruct(ctx, out.Tau, threads)
 	return out, err

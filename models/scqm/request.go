@@ -1,20 +1,16 @@
 package scqm
 
 import (
-	"context"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// request is a computation on rows: a fit, where it has a config, the influence of rows, where it has a model
-// fitted to them, or a comparison of models, where it has neither.
+// request is a fit, with what has been found out about its rows.
 type request struct {
 	data      Data
 	loss      framework.Loss
 	config    *Config
-	model     *Model
-	columns   curvatures      // of a fit
+	columns   int             // directions of curvature to fit
 	notes     []string        // on it
 	start     framework.Point // of a loss that redescends; nil for robustStart
 	screening *screening      // of its curvature; nil where that is not looked at
@@ -35,19 +31,3 @@ func (r *request) reserve(held *memory.Reservation, err error) error {
 	}
 	return err
 }
-
-// results are the results of a request: a fit and its error, or numbers in the unit of the data and in its
-// inverse.
-type results struct {
-	fit              *Fit
-	failure          error
-	lengths, inverse []*float64
-}
-
-// A reduction replaces a request by an equivalent one that is smaller or better scaled. It returns the function
-// that maps the results back, nil where none is needed.
-type reduction interface {
-	apply(r *request) (undo, error)
-}
-
-type undo func(ctx context.Context, out *results)

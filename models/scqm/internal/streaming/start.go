@@ -104,8 +104,11 @@ func (s *Starts) components(k int) error {
 		return fmt.Errorf("scqm: all weights are 0: %w", rows.ErrInput)
 	}
 	p.spread, p.weight = m.Spread(), m.Weight()
-	if far := m.Farthest(); math.IsInf(p.spread, 0) || math.IsNaN(p.spread) || rows.UnitOf(far) != 1 {
-		return fmt.Errorf("scqm: the rows are about %.0e in size, which is not streamed; divide all columns by that: %w", far, rows.ErrInput)
+	if err := rows.ValidateSize(m.Farthest()); err != nil {
+		return err
+	}
+	if math.IsInf(p.spread, 0) || math.IsNaN(p.spread) {
+		return rows.ErrOverflow
 	}
 	s.sample = sampled(sample, D)
 	if err := p.validateSpread(m.Farthest(), s.sample); err != nil {
