@@ -69,9 +69,9 @@ func TestFitReportsToPeople(t *testing.T) {
 	p := newPlace(t)
 	out := succeed(t, "fit", p.matrix("data.csv", bowl(80, 6)), "-o", p.path("model.npz"), "-s", "4", "--loss", "lp", "--p", "1.5", "--max-iter", "5")
 
-	assert.Contains(t, out, "d = 2, s = 4, from 80 rows of 6 columns\n")
+	assert.Contains(t, out, "d = 2, s = 3, from 80 rows of 6 columns\n")
 	assert.Contains(t, out, "lp, p = 1.5\n")
-	assert.Contains(t, out, "s = 4 exceeds")
+	assert.Contains(t, out, "s = 4 was reduced to 3")
 	assert.Contains(t, out, "saved to   "+p.path("model.npz")+"\n")
 }
 
