@@ -105,19 +105,15 @@ func (e *pythonEngine) Sum(ctx context.Context, r *scqm.Request) (*scqm.Partial,
 	if err != nil {
 		return nil, err
 	}
-	q := &sumQuestion{ctx: ctx, request: r, bytes: b}
+	q := &sumQuestion{request: r, bytes: b}
 	if err := e.job.put(&ask{question: QuestionSum, rows: len(b), columns: 1, sum: q}); err != nil {
 		return nil, err
-	}
-	if q.late() {
-		return nil, ctx.Err()
 	}
 	return q.parts[0], nil
 }
 
 // sumQuestion is a question about all rows with what was answered so far.
 type sumQuestion struct {
-	ctx     context.Context
 	request *scqm.Request
 	bytes   []byte          // of the request
 	parts   []*scqm.Partial // by their blocks, of which no two adjoin
@@ -168,9 +164,6 @@ func (q *sumQuestion) complete() error {
 		from*scqm.BlockRows, q.request.N, framework.ErrInvalid)
 }
 
-// late reports that time is over before all blocks are summed.
-func (q *sumQuestion) late() bool { return q.ctx.Err() != nil && q.complete() != nil }
-
 // sumAsked is the question about sums that Python works on.
 func (j *job) sumAsked() (*ask, error) {
 	a, err := j.question()
@@ -195,8 +188,7 @@ func FetchRequest(number int64, to uint64) (int64, error) {
 }
 
 // AnswerPart takes what some blocks say, length bytes that sumOf or mergeOf has made, in any
-// order. It returns the number of ranges of blocks there are so far, 0 where time is over: then no more are
-// wanted.
+// order. It returns the number of ranges of blocks there are so far.
 func AnswerPart(number int64, part uint64, length int64) (int64, error) {
 	return withJob("answer part", number, func(j *job) (int64, error) {
 		a, err := j.sumAsked()
@@ -207,19 +199,16 @@ func AnswerPart(number int64, part uint64, length int64) (int64, error) {
 		if err == nil {
 			err = a.sum.take(p)
 		}
-		if err == nil && a.sum.late() {
-			return 0, nil
-		}
 		return int64(len(a.sum.parts)), err
 	})
 }
 
 // AnswerSum ends the answer to a QuestionSum. Where blocks are missing it is an
-// error, and the question stays, unless time is over.
+// error, and the question stays.
 func AnswerSum(number int64) (int64, error) {
 	return withJob("answer sum", number, func(j *job) (int64, error) {
 		a, err := j.sumAsked()
-		if err == nil && !a.sum.late() {
+		if err == nil {
 			err = a.sum.complete()
 		}
 		if err != nil {

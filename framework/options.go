@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"time"
@@ -89,19 +88,6 @@ func (o Options) Elapsed() time.Duration { return time.Since(o.Begin) }
 
 // OutOfTime reports whether there is a time limit and it has passed since Begin.
 func (o Options) OutOfTime() bool { return o.TimeLimit > 0 && o.Elapsed() >= o.TimeLimit }
-
-// WithTimeLimit returns a context for work inside of an evaluation: it is done at the time limit, and where
-// that has passed, so much later, which is for what is told of a result.
-func (o Options) WithTimeLimit(ctx context.Context, later time.Duration) (context.Context, context.CancelFunc) {
-	if o.TimeLimit <= 0 {
-		return ctx, func() {}
-	}
-	end := o.Begin.Add(o.TimeLimit)
-	if o.OutOfTime() {
-		end = end.Add(later)
-	}
-	return context.WithDeadline(ctx, end)
-}
 
 func (o Options) withDefaults() (Options, error) {
 	for _, f := range []struct {

@@ -101,10 +101,9 @@ func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (flo
 		return 0, fmt.Errorf("scqm: latent dimension %d does not fit %d rows of length %d; want 1 to %d: %w", c.Latent, n, D, D, ErrInput)
 	}
 	p := streaming.New(ctx, e, nil, c.Latent, 0)
-	p.SetLimits(c.Options.Begun())
 	middle, err := p.MedianResidual(name == huberEntries)
 	if err != nil {
-		return 0, c.lateError(ctx, err)
+		return 0, err
 	}
 	return losses.DefaultDelta(name, []float64{middle}), nil
 }

@@ -38,9 +38,8 @@ import (
 // most 16384 rows, evenly spread. A checkpoint holds the model and the state of the
 // solver only.
 //
-// The time limit ends reads between two blocks where the engine looks at its context, as [LocalEngine] does.
-// Reads up to the first cost and those that judge the result may take a tenth of the limit more, or half a
-// second. Without a cost by then the fit is an error that wraps [context.DeadlineExceeded].
+// The time limit ends a fit between two reads. Those of the start, of the first cost and those that judge the result
+// are done in any case.
 //
 // Not streamed are rows with missing entries, and the ridge chosen by held-out rows. Solver may be nil, which stands for solvers.Streaming.
 func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
@@ -54,11 +53,10 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	}
 	columns, notes := c.curvature(Data{N: n, D: D})
 	p := streaming.New(ctx, e, c.Loss, c.Latent, columns)
-	p.SetLimits(c.Options)
 	var err error
 	f := &streamFit{ctx: ctx, c: c, p: p, columns: columns, notes: notes}
 	if f.starts, err = p.NewStarts(c.streamStarts()); err != nil {
-		return nil, c.lateError(ctx, err)
+		return nil, err
 	}
 	l, err := roundedFor(c.Loss, f.starts.Sample())
 	_, kinks := l.(framework.Smoother)
@@ -121,7 +119,7 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 		return r, failure
 	})
 	if best == nil {
-		return nil, fitError(c.lateError(f.ctx, failure), true)
+		return nil, fitError(failure, true)
 	}
 	notes := slices.Clone(f.notes)
 	if note != "" {
@@ -213,16 +211,8 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
-	within, cancel := c.Options.WithTimeLimit(ctx, streaming.Grace(c.Options))
-	defer cancel()
-	if fit.Model.Tau, err = fit.Model.Transform(within, x, c.Threads); err == nil {
-		err = fit.settle(within, x, c)
-	} else if c.late(ctx, err) {
-		fit.Model.Tau = nil
-		fit.Model.Meta.Notes = append(fit.Model.Meta.Notes, "no coordinates of the rows: the time limit left no time for them; transform finds them")
-	}
-	if c.late(ctx, err) {
-		err = nil
+	if fit.Model.Tau, err = fit.Model.Transform(ctx, x, c.Threads); err == nil {
+		err = fit.settle(ctx, x, c)
 	}
 	if failure == nil {
 		failure = err

@@ -60,9 +60,8 @@ def fit_blocks(
     ``n_curvature`` leaves to them, and "auto" as loss or ridge and missing entries are
     refused. A loss of your own, or of a plugin, must be found wherever the function is
     called. By default each call of the function takes one thread. ``time_limit`` is
-    looked at whenever a part is summed: parts up to the first model may take a tenth
-    more, or half a second; without one by then
-    :class:`~scqm.exceptions.BudgetError` is raised.
+    looked at between two reads; those up to the first model, and those that judge it,
+    are done in any case.
 
     Parameters
     ----------
@@ -226,9 +225,7 @@ class Driver:
                     "its function returns"
                 )
             sums = np.frombuffer(part, np.uint8)
-            more = call(_core.bindings_AnswerPart, job.number, sums, len(sums))
-            if not more:  # the time limit
-                break
+            call(_core.bindings_AnswerPart, job.number, sums, len(sums))
         call(_core.bindings_AnswerSum, job.number)
 
 

@@ -6,7 +6,6 @@ import os
 import pickle
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 import scqm
 from scqm import SCQM, _native, losses
 from scqm._sums import BLOCK_ROWS, BlockSums
-from scqm.exceptions import BudgetError, InputError
+from scqm.exceptions import InputError
 from scqm.large import fit_blocks
 
 Array = npt.NDArray[np.float64]
@@ -281,22 +280,6 @@ def test_a_budget_of_time() -> None:
     X = sheet(2 * BLOCK_ROWS)
     model = fit_blocks(cut(X, BLOCK_ROWS), X.shape, 2, time_limit=1e-3)
     assert model.status_ == "time_limit"
-
-
-def test_a_first_read_beyond_the_budget_ends() -> None:
-    X = sheet(4 * BLOCK_ROWS)
-    parts = 0
-
-    def slow(sums: BlockSums) -> Iterator[bytes]:
-        nonlocal parts
-        for start in range(0, len(X), BLOCK_ROWS):
-            parts += 1
-            time.sleep(0.4)
-            yield sums(X[start : start + BLOCK_ROWS], start)
-
-    with pytest.raises(BudgetError, match=r"time limit of 10ms .* first model"):
-        fit_blocks(slow, X.shape, n_components=2, time_limit=0.01)
-    assert parts <= 3
 
 
 def test_models_are_as_any(tmp_path: Path) -> None:

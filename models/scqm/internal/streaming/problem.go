@@ -54,7 +54,6 @@ type Problem struct {
 	kept   [2]found           // the last answers on gradients
 	placed bool               // rows are projected from several starts, not by a pass
 	reads  int                // of all rows
-	timed  timed              // the time limit of the run
 }
 
 // found is the cached result of a gradient request.
@@ -118,9 +117,7 @@ func (p *Problem) request(kind blocks.Kind, x framework.Point) *blocks.Request {
 // sum evaluates a request with a read of the rows.
 func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
 	p.reads++
-	ctx, cancel := p.timed.within(p.ctx)
-	defer cancel()
-	partial, err := p.engine.Sum(ctx, r)
+	partial, err := p.engine.Sum(p.ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,7 +177,6 @@ func (p *Problem) find(x framework.Point, second bool) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
-	p.timed.costed = true
 	k := found{hash: hash, first: r.FirstOrder(sums, sample)}
 	if second {
 		k.second = r.SecondOrder(sums)
@@ -224,7 +220,6 @@ func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.timed.costed = true
 	m := p.load(x, sums)
 	p.outer.Solve(next, m, p.Regularizer)
 	return sums[0] + p.Penalty(nil, x[objective.BlockTheta]), nil

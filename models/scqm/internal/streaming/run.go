@@ -2,7 +2,6 @@ package streaming
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -22,7 +21,6 @@ type Run struct {
 
 // Run solves from start number k and judges the result, nil where there is none. Run and error can both be set.
 func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.Solver, o framework.Options) (*Run, error) {
-	p.timed.costed = false
 	x, err := s.Point(k)
 	if err != nil {
 		return nil, err
@@ -31,12 +29,9 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	if result == nil {
 		return nil, failure
 	}
-	if math.IsInf(result.Cost, 0) && result.Status == framework.TimeLimit {
-		return nil, context.DeadlineExceeded
-	}
 	r := &Run{Result: result}
 	if result.Stationarity != nil {
-		err := p.judgeInTime(r, o.Tolerance)
+		err := p.judge(r, o.Tolerance)
 		switch {
 		case err != nil && ctx.Err() != nil:
 			result.Status = framework.Cancelled
@@ -48,31 +43,10 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	return r, failure
 }
 
-// judgeInTime judges a run at projected rows if the time limit allows, else at those of a pass, else not.
-func (p *Problem) judgeInTime(r *Run, tolerance float64) error {
-	late := func(err error, why string) bool {
-		if !errors.Is(err, context.DeadlineExceeded) || p.ctx.Err() != nil {
-			return false
-		}
-		r.Result.Status = framework.TimeLimit
-		r.Result.Message = fmt.Sprintf("stopped at the time limit of %v; first-order residual %.2g with rows where passes place them; there was no time to %s", p.timed.limits.TimeLimit, slices.Max(r.Result.Stationarity), why)
-		return true
-	}
-	project := rowloss.StructureOf(p.loss) != rowloss.StructureRadial
-	err := p.judge(r, tolerance, project)
-	if project && late(err, "find the nearest points") {
-		err = p.judge(r, tolerance, false)
-	}
-	if late(err, "judge it") {
-		return nil // keeps the values of the run
-	}
-	return err
-}
-
-// judge computes cost and norms at the end of a run: with project, where the loss is not a function of the
+// judge computes cost and norms at the end of a run: where the loss is not a function of the
 // norm, at rows projected as by a model, which may be nearer to the sheet than in a pass.
-func (p *Problem) judge(r *Run, tolerance float64, project bool) error {
-	p.placed = project
+func (p *Problem) judge(r *Run, tolerance float64) error {
+	p.placed = rowloss.StructureOf(p.loss) != rowloss.StructureRadial
 	defer func() { p.placed = false }()
 	n, err := p.norms(r.Result.Point)
 	p.eps = 0
