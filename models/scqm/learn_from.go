@@ -29,9 +29,8 @@ import (
 // For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
 // step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
 // goes on from there. The start takes two reads (up to 15 for more than 400 columns, mostly six), one
-// more where kinks are smoothed, and one more for each further start. For losses that are no
-// function of the norm the objective is that of projected rows, as [Model.Transform] computes
-// them, which takes a longer read at the end.
+// more where kinks are smoothed, and one more for each further start. The objective is that of
+// projected rows, as [Model.Transform] computes them, which takes a longer read at the end.
 //
 // Model.Tau is nil; see [Model.Transform]. Status and residuals are computed from sums
 // over all rows, as by Learn; the curvature times the extent is that of a sample of at
@@ -211,47 +210,12 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 		}
 		ctx = context.WithoutCancel(ctx)
 	}
-	if fit.Model.Tau, err = fit.Model.Transform(ctx, x, c.Threads); err == nil {
-		err = fit.settle(ctx, x, c)
-	}
+	fit.Model.Tau, err = fit.Model.Transform(ctx, x, c.Threads)
 	if failure == nil {
 		failure = err
 	}
 	return fit, failure
 }
-
-// settle takes the objective of the rows at their coordinates where that is lower: a streamed read does not
-// always find the nearest point of each row.
-func (f *Fit) settle(ctx context.Context, x Data, c Config) error {
-	m := f.Model
-	sum, d := 0.0, m.Latent
-	for from := 0; from < x.N; from += BlockRows {
-		to := min(from+BlockRows, x.N)
-		part := x.Slice(from, to)
-		if part.TotalWeight() == 0 {
-			continue
-		}
-		p, err := NewProblem(ctx, part, m.Loss, d, m.Curvature, c.Threads)
-		if err != nil {
-			return err
-		}
-		at := m.point(to - from)
-		copy(at[BlockTau], m.Tau[from*d:to*d])
-		cost, err := p.Evaluate(nil, at)
-		if err != nil {
-			return err
-		}
-		sum += cost
-	}
-	if lower := m.Meta.Objective - sum; lower > otherOrder*m.Meta.Objective {
-		m.Meta.Objective, m.Meta.MeanLoss = sum, sum/x.TotalWeight()
-		f.Run.Cost -= lower
-	}
-	return nil
-}
-
-// otherOrder is the relative difference of objectives that may result from another order of summation.
-const otherOrder = 1e-11
 
 // streamRun is the run from one start.
 type streamRun struct {

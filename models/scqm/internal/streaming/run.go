@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
@@ -43,10 +42,10 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	return r, failure
 }
 
-// judge computes cost and norms at the end of a run: where the loss is not a function of the
-// norm, at rows projected as by a model, which may be nearer to the sheet than in a pass.
+// judge computes cost and norms at the end of a run, at rows projected as by a model, which may be nearer to the
+// sheet than in a pass.
 func (p *Problem) judge(r *Run, tolerance float64) error {
-	p.placed = rowloss.StructureOf(p.loss) != rowloss.StructureRadial
+	p.placed = true
 	defer func() { p.placed = false }()
 	n, err := p.norms(r.Result.Point)
 	p.eps = 0
@@ -56,9 +55,7 @@ func (p *Problem) judge(r *Run, tolerance float64) error {
 	if r.Cost, err = p.firstOrder(r.Result.Point); err != nil {
 		return err
 	}
-	if p.placed {
-		r.Result.Cost = r.Cost.Cost + p.Penalty(nil, r.Result.Point[objective.BlockTheta])
-	}
+	r.Result.Cost = r.Cost.Cost + p.Penalty(nil, r.Result.Point[objective.BlockTheta])
 	r.Norms = &n
 	return p.settle(r, tolerance)
 }
@@ -70,9 +67,6 @@ func (p *Problem) settle(r *Run, tolerance float64) error {
 		tolerance = framework.DefaultTolerance
 	}
 	residuals := r.Norms.residuals
-	if !p.placed {
-		copy(residuals[:], r.Result.Stationarity)
-	}
 	stalled := r.Result.Status == framework.Stalled && !(slices.Max(r.Result.Stationarity) <= tolerance)
 	r.Result.Stationarity = residuals[:]
 	worst := 0
