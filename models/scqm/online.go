@@ -10,14 +10,11 @@ import (
 	"slices"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
-	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
-	"github.com/scqm/scqm/models/scqm/internal/planes"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
 	"github.com/scqm/scqm/solvers"
@@ -28,7 +25,7 @@ import (
 // split into calls; an incomplete block only counts, by its share, in [Online.Fit]. Rows should come in a
 // random order: the model follows the latest ones.
 //
-// The first block determines the start: principal components, the scale of the ridge, and some sweeps. Online
+// The model of the first block, by [LearnFrom], is the start. Online
 // supports losses with majorizers that can be averaged: l2, squared_l2, huber. Others are refused: they take
 // Newton steps, and averages of Newton models diverge. MarshalBinary stores the
 // state. An Online is for one goroutine.
@@ -62,25 +59,16 @@ type prior struct {
 
 const (
 	onlineDecay = 0.7
-	// onlineSweeps bounds the sweeps over the first block: averages of majorizers, whose steps are short, do not
+	// onlineSweeps bounds the reads of the first block: averages of majorizers, whose steps are short, do not
 	// make up for a first fit that has not converged.
 	onlineSweeps = 100
-	onlineStatus = framework.MaxIterations
 )
 
 // NewOnline begins with no rows, of D columns. It uses Latent, Curvature, Linear, Ridge and Loss of the config.
 func NewOnline(c Config, D int) (*Online, error) {
-	if err := c.check(D); err != nil {
+	c.Solver, c.Inits, c.Threads, c.Options = solvers.Streaming{}, 1, 1, framework.Options{MaxIterations: onlineSweeps}
+	if err := c.checkStream(1, D); err != nil {
 		return nil, err
-	}
-	if c.Ridge == AutoRidge {
-		return nil, fmt.Errorf("scqm: the ridge is not chosen while rows come; give a number: %w", ErrInput)
-	}
-	if c.IgnoreMissing {
-		return nil, fmt.Errorf("scqm: rows with missing entries are learned all at once only; impute them first: %w", ErrInput)
-	}
-	if l, fixed := c.Loss.(rowloss.Dimensioned); fixed && l.Dim() != D {
-		return nil, fmt.Errorf("scqm: loss %s is for rows of length %d, the data have %d columns: %w", c.Loss.Name(), l.Dim(), D, ErrInput)
 	}
 	if !alternating.CanSweep(c.Loss) {
 		return nil, fmt.Errorf("scqm: the loss %s cannot be learned from rows as they come: its steps read rows again and again, and these are seen once; learn with l2, huber or squared_l2, or keep the rows in a file and fit them with the solver streaming: %w", c.Loss.Name(), ErrInput)
@@ -95,23 +83,22 @@ func (o *Online) GoOn(m *Model) error {
 	if m.D == o.s.D && m.Latent == o.s.Latent && len(m.Tau)%m.Latent == 0 {
 		o.adopt(m.Curvature)
 	}
-	if o.s.Seen > 0 || m.D != o.s.D || m.Latent != o.s.Latent || m.Curvature < o.s.S || len(m.Tau)%m.Latent != 0 {
+	if o.s.Seen > 0 || m.D != o.s.D || m.Latent != o.s.Latent || m.Curvature != o.s.S || len(m.Tau)%m.Latent != 0 {
 		return fmt.Errorf("scqm: cannot go on from a model with D = %d, d = %d, s = %d: %w", m.D, m.Latent, m.Curvature, ErrInput)
 	}
+	o.s.Prior = m.prior()
+	o.s.Seen = max(o.s.Prior.N, m.Meta.N)
+	return nil
+}
+
+// prior returns the fit of a model.
+func (m *Model) prior() *prior {
 	f := m.sheet()
-	full := sheet.New(f.D, f.Latent, o.s.S)
-	copy(full.C, f.C)
-	copy(full.QT, f.QT)
-	for a := range full.Q {
-		copy(full.Theta[a*full.S:(a+1)*full.S], f.Theta[a*f.S:])
-	}
-	p := &prior{Point: framework.Point{full.C, make([]float64, full.D*full.M), full.Theta}, Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent}
-	dense.Transpose(p.Point[BlockQ], full.QT, full.M, full.D)
-	if bent := (objective.Regularizer{Lambda: 1}).PenaltyOf(full.Shape, nil, full.Theta); bent > 0 {
+	p := &prior{Point: pointOf(f, 0)[:BlockTau], Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent}
+	if bent := (objective.Regularizer{Lambda: 1}).PenaltyOf(f.Shape, nil, f.Theta); bent > 0 {
 		p.Lambda = m.Meta.Penalty / bent
 	}
-	o.s.Prior, o.s.Seen = p, max(p.N, m.Meta.N)
-	return nil
+	return p
 }
 
 // adopt takes the number of directions of curvature from the earlier fit, where it is estimated.
@@ -227,70 +214,37 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 
 // first finds a start, and the scales of unit, ridge and smoothing.
 func (o *Online) first(ctx context.Context, x Data, weight float64) error {
-	p, s := o.problem, &o.s
-	starts, err := p.NewStarts(o.config.streamStarts())
+	s := &o.s
+	if s.Prior == nil {
+		fit, err := LearnFrom(ctx, &LocalEngine{Source: x, Loss: o.config.Loss, Threads: 1}, o.config)
+		if fit == nil || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		s.Prior, s.S = fit.Model.prior(), fit.Model.Curvature
+		o.begin(ctx, x)
+	}
+	starts, err := o.problem.NewStarts(o.config.streamStarts())
 	if err != nil {
 		return err
 	}
-	var at framework.Point
-	if s.Prior == nil {
-		at, err = o.firstSheet(ctx, x, starts)
-	} else if _, err = starts.Point(0); err == nil { // which sets the scales
-		at = s.Prior.Point
-	}
-	if err != nil {
+	if _, err := starts.Point(0); err != nil { // which sets the scales
 		return err
 	}
-	found := p.Scales()
-	s.Point, s.Unit, s.Lambda, s.Scale = at, found.Unit, found.Lambda, found.Rounding
-	o.average = p.NewAverage(at)
-	if s.Prior == nil {
-		return nil
+	found := o.problem.Scales()
+	s.Point, s.Unit, s.Lambda, s.Scale = s.Prior.Point, found.Unit, found.Lambda, found.Rounding
+	if s.Prior.Lambda > 0 {
+		s.Lambda = s.Prior.Lambda
 	}
+	o.average = o.problem.NewAverage(s.Point)
 	err = o.remember(ctx, weight)
 	s.Prior = nil
 	return err
-}
-
-// firstSheet fits a sheet to the first rows and estimates the number of directions of curvature where the
-// config asks for it: 0 where the rows do not support the fitted curvature.
-func (o *Online) firstSheet(ctx context.Context, x Data, starts *streaming.Starts) (framework.Point, error) {
-	p, s, c := o.problem, &o.s, o.config
-	ruled := c.ruled()
-	for {
-		t, err := newScreening(ctx, x, x, s.Latent, max(s.S, 1), c.Seed)
-		if err != nil {
-			return nil, err
-		}
-		if ruled && s.S > 0 {
-			s.S = t.columns(s.S)
-		}
-		given, _, _ := t.starts(c, starts.Principal(s.Latent+s.S), s.Latent+s.S)
-		starts.Begin(s.S, c.ridge(), given)
-		at, err := starts.Point(0)
-		if err != nil {
-			return nil, err
-		}
-		run, err := framework.Solve(ctx, p, at, solvers.Streaming{}, framework.Options{MaxIterations: onlineSweeps})
-		if run == nil || run.Status == framework.Cancelled {
-			return nil, fitError(errors.Join(err, ctx.Err()), true)
-		}
-		f := sheet.New(s.D, s.Latent, s.S)
-		f.Load(run.Point[BlockC], run.Point[BlockQ], run.Point[BlockTheta])
-		if !ruled || s.S == 0 || planes.SlopeOf(x, f.C, f.QT, f.Theta, s.Latent).Slope > keptSlope {
-			return run.Point, nil
-		}
-		s.S = 0
-	}
 }
 
 // remember adds the training rows of an earlier fit as points of its sheet, with the average weight of the new
 // rows.
 func (o *Online) remember(ctx context.Context, weight float64) error {
 	s := &o.s
-	if s.Prior.Lambda > 0 {
-		s.Lambda = s.Prior.Lambda
-	}
 	if s.Prior.N == 0 {
 		return nil
 	}
@@ -356,9 +310,8 @@ func (o *Online) meta() Meta {
 	s, c := &o.s, o.config
 	penalty := objective.Regularizer{Lambda: s.Lambda}.PenaltyOf(o.problem.Shape(), nil, s.Point[BlockTheta])
 	_, notes := c.curvature(Data{N: max(s.Seen, 1), D: s.D})
-	run := &framework.Result{Cost: o.average.Cost()*s.Weight + penalty, Status: onlineStatus, Iterations: s.Draws}
+	run := &framework.Result{Cost: o.average.Cost()*s.Weight + penalty, Status: framework.MaxIterations, Iterations: s.Draws}
 	run.Message = fmt.Sprintf("learned from %d rows as they came; no pass over all rows has certified it, and the objective is an estimate", s.Seen)
-	c.Inits = 1
 	m := c.meta(o.problem.Shape(), s.Seen, s.Weight, penalty, solvers.Streaming{}, run, nil, notes)
 	m.Warnings = []string{}
 	return m
