@@ -257,9 +257,9 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 // starts.
 func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
-	numbers := f.problem() + f.components() + f.starts(c.Inits)
+	numbers := f.problem() + f.components() + f.starts()
 	if x.Missing {
-		numbers += f.n * f.D // the rows completed
+		numbers += f.residuals // the rows completed
 	}
 	return reserve("fit", x, numbers)
 }
@@ -267,10 +267,7 @@ func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 // reserveSolver reserves the memory of the solver beyond that of reserveFit.
 func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)
-	numbers := f.solver(solver) + f.probe()
-	if f.keepsResiduals(solver) {
-		numbers += f.residuals()
-	}
+	numbers := f.solver(solver)
 	if c.Options.Checkpoint != nil {
 		numbers += 3 * numbers // the state encoded, in a buffer that grows
 	}

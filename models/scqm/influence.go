@@ -181,16 +181,15 @@ func (o *Influence) addNotes(most float64, jumps bool) {
 func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, error) {
 	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
 	D := f.D
-	if f.radial {
+	if !f.entries {
 		D = min(D, f.n)
 	}
 	sheet := D + D*f.m - f.m*(f.m+1)/2 + f.q*f.s
-	features := 1 + f.m + f.q
-	numbers := f.problem() + 10*f.point + 2*f.residuals() + 6*sheet*sheet + 6*D*D + 8*f.n
+	numbers := f.problem() + 10*f.point + 2*f.residuals + 6*sheet*sheet + 6*D*D + 8*f.n
 	batch := min(influence.BatchRows, f.n)
-	perThread := batch*((3+2*f.d+2*f.m)*sheet+features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*features + 3*D*D
-	if f.rounded { // the fit for a smoothed loss, by the default solver
-		numbers += max(f.newton(), f.lbfgs(solvers.LBFGS{}), f.sweeps()) + 4*f.point
+	perThread := batch*((3+2*f.d+2*f.m)*sheet+f.features*(1+f.d)+(12+f.d)*D+f.d*f.d+2*f.d+2) + 2*D*f.features + 3*D*D
+	if _, kinks := m.Loss.(framework.Smoother); kinks { // the fit for a smoothed loss
+		numbers += max(f.solver(solvers.Newton{}), f.solver(solvers.LBFGS{})) + 4*f.point
 	}
 	if D < f.D { // the basis of the span, and the rows in it
 		numbers += f.n*f.D + f.n*f.n

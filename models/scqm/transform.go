@@ -84,5 +84,5 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory.Reservation, error) {
 	x := Data{N: n, D: m.D}
 	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
-	return reserve(act, x, f.n*float64(columns)+3*f.sheet()+f.callers*f.worker()+f.projections())
+	return reserve(act, x, f.n*float64(columns)+3*f.sheet+f.callers*f.worker()+f.projections())
 }
