@@ -93,8 +93,7 @@ const outlying = 2.5 * 1.4826
 // DefaultDeltaFrom chooses delta of the loss of a name for
 // [LearnFrom] with these settings: as [losses.DefaultDelta] does from
 // [ResidualNorms], but by a histogram, to .8 %: from the median distance of the rows
-// from the best flat sheet, or the median size of its entries. It takes two reads, six
-// for more than 1024 columns. It needs no loss of the engine.
+// from the best flat sheet of a sample, or the median size of its entries. It takes two reads. It needs no loss of the engine.
 func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (float64, error) {
 	n, D := e.Shape()
 	if n < 1 || c.Latent < 1 || c.Latent > D {

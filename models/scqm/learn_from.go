@@ -28,7 +28,7 @@ import (
 // The coordinates of a row are recomputed in each read, from the row and the sheet alone.
 // For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
 // step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
-// goes on from there. The start takes two reads (up to 15 for more than 400 columns, mostly six), one
+// goes on from there. The start takes two reads, one
 // more where kinks are smoothed, and one more for each further start. The objective is that of
 // projected rows, as [Model.Transform] computes them, which takes a longer read at the end.
 //

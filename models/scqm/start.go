@@ -105,6 +105,5 @@ func (s *starts) axes(k int) []float64 {
 	if k < len(s.given) {
 		return s.given[k]
 	}
-	axes, _ := planes.Rotation(s.pc.Axes, f.D, f.M, s.c.Seed, k)
-	return axes
+	return planes.Rotation(s.pc.Axes, f.D, f.M, s.c.Seed, k)
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
@@ -31,9 +28,7 @@ func (r *Request) length() int {
 	d := r.Latent
 	switch r.Kind {
 	case Moments:
-		return rows.MomentsLen(r.D, r.Columns >= 0)
-	case Products, Sketch:
-		return r.Columns * r.D
+		return rows.MomentsLen(r.D)
 	case Flat:
 		return 1 + len(alternating.NewMoments(sheet.New(r.D, d, r.S)).Sums)
 	case Sweep:
@@ -56,11 +51,7 @@ func (r *Request) length() int {
 func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	switch r.Kind {
 	case Moments:
-		return &momentsKernel{second: r.Columns >= 0, stride: r.Stride, centred: make([]float64, most*r.D)}, nil
-	case Products:
-		return &productsKernel{r: r, centred: make([]float64, most*r.D), scores: make([]float64, most*r.Columns)}, nil
-	case Sketch:
-		return &sketchKernel{productsKernel{r: r, centred: make([]float64, most*r.D), scores: make([]float64, most*r.Columns)}}, nil
+		return momentsKernel{stride: r.Stride}, nil
 	case Far:
 		return farKernel{r}, nil
 	}
@@ -102,17 +93,13 @@ func (r *Request) rounded(loss framework.Loss) (framework.Loss, error) {
 }
 
 // momentsKernel sums [rows.Moments], and rejects numbers that are not finite.
-type momentsKernel struct {
-	second  bool
-	stride  int
-	centred []float64
-}
+type momentsKernel struct{ stride int }
 
-func (k *momentsKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
+func (k momentsKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
 	if err := checkFinite(x, first); err != nil {
 		return nil, err
 	}
-	rows.Moments(dst).Sum(x, k.centred)
+	rows.Moments(dst).Sum(x)
 	var sample []float64
 	for i := range x.N {
 		if k.stride > 0 && (first+i)%k.stride == 0 {
@@ -135,48 +122,6 @@ func checkFinite(x rows.Data, first int) error {
 		}
 	}
 	return nil
-}
-
-// productsKernel sums the products of a step of orthogonal iteration on the second moments.
-type productsKernel struct {
-	r               *Request
-	centred, scores []float64
-}
-
-func (k *productsKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {
-	n, D, c := x.N, x.D, k.r.Columns
-	data := k.centre(x)
-	axes := blas64.General{Rows: c, Cols: D, Stride: D, Data: k.r.Axes}
-	scores := blas64.General{Rows: n, Cols: c, Stride: c, Data: k.scores}
-	blas64.Gemm(blas.NoTrans, blas.Trans, 1, data, axes, 0, scores)
-	for i, w := range x.Weights {
-		floats.Scale(w, k.scores[i*c:(i+1)*c])
-	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, scores, data, 0, blas64.General{Rows: c, Cols: D, Stride: D, Data: dst})
-	return nil, nil
-}
-
-// centre returns the rows minus c.
-func (k *productsKernel) centre(x rows.Data) blas64.General {
-	for i := range x.N {
-		floats.SubTo(k.centred[i*x.D:(i+1)*x.D], x.Row(i), k.r.C)
-	}
-	return blas64.General{Rows: x.N, Cols: x.D, Stride: x.D, Data: k.centred}
-}
-
-// sketchKernel sums rows with random factors, which are a function of the row number.
-type sketchKernel struct{ productsKernel }
-
-func (k *sketchKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
-	c := k.r.Columns
-	data := k.centre(x)
-	rng := rand.New(rand.NewPCG(1, uint64(first)))
-	for i := range k.scores[:x.N*c] {
-		k.scores[i] = math.Sqrt(x.Weight(i/c)) * rng.NormFloat64()
-	}
-	scores := blas64.General{Rows: x.N, Cols: c, Stride: c, Data: k.scores}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, scores, data, 0, blas64.General{Rows: c, Cols: x.D, Stride: x.D, Data: dst})
-	return nil, nil
 }
 
 // farKernel lists rows far from c.

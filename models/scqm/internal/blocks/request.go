@@ -18,12 +18,8 @@ type Kind uint8
 
 // The kinds of requests.
 const (
-	// Moments: [rows.Moments] of the rows, the second ones where Columns is 0; with Stride,
-	// rows [w, x] as the sample.
+	// Moments: [rows.Moments] of the rows; with Stride, rows [w, x] as the sample.
 	Moments Kind = iota
-	// Products: Columns x D, sum_i w_i (W (x_i - c)) (x_i - c)' for the rows of W in
-	// Axes; see [Request.Axes].
-	Products
 	// Flat: the loss of the flat sheet through c, and the moments of its least squares.
 	Flat
 	// Sweep: the cost and the moments of one majorize-minimize step.
@@ -37,9 +33,6 @@ const (
 	// Projected: what Gradient sums, where rows are projected as [nearest.Projector] does,
 	// from several starts.
 	Projected
-	// Sketch: Columns x D, sum_i g_i (x_i - c)' with Columns normal numbers g for each row,
-	// times the root of its weight.
-	Sketch
 	// Far: the number of rows with an entry farther than Eps from c, with the numbers of
 	// these rows as the sample.
 	Far
@@ -71,9 +64,6 @@ type Request struct {
 	Eps, Scale float64
 	// Stride: the sample lists tau of every row whose number it divides; 0 lists none.
 	Stride int
-	// Axes are the rows of W, Columns x D; Columns below 0 omits second moments.
-	Axes    []float64
-	Columns int
 	// Loss identifies the loss where the kind needs one.
 	Loss string
 	// Tau are the coordinates of all rows for a Jackknife, where they are known on this
@@ -83,7 +73,7 @@ type Request struct {
 
 const (
 	// format is the version of requests and of partials.
-	format = 5
+	format = 6
 	// maxShape bounds the numbers of columns and coordinates of a decoded request.
 	maxShape = 1 << 24
 )
@@ -92,28 +82,26 @@ var requestMagic = [8]byte{'s', 'c', 'q', 'm', 'r', 'e', 'q', format}
 
 // header is the fixed-length part of a request.
 type header struct {
-	Magic                        [8]byte
-	Kind                         uint64
-	N, D, Latent, S              uint64
-	Unit, Eps, Scale             float64
-	Stride                       uint64
-	Columns                      int64
-	LenC, LenQ, LenTheta, LenAxe uint64
-	LenLoss                      uint64
+	Magic                         [8]byte
+	Kind                          uint64
+	N, D, Latent, S               uint64
+	Unit, Eps, Scale              float64
+	Stride                        uint64
+	LenC, LenQ, LenTheta, LenLoss uint64
 }
 
 // MarshalBinary encodes the request.
 func (r *Request) MarshalBinary() ([]byte, error) {
 	h := header{
 		Magic: requestMagic, Kind: uint64(r.Kind), N: uint64(r.N), D: uint64(r.D), Latent: uint64(r.Latent), S: uint64(r.S),
-		Unit: r.Unit, Eps: r.Eps, Scale: r.Scale, Stride: uint64(r.Stride), Columns: int64(r.Columns),
-		LenC: uint64(len(r.C)), LenQ: uint64(len(r.Q)), LenTheta: uint64(len(r.Theta)), LenAxe: uint64(len(r.Axes)), LenLoss: uint64(len(r.Loss)),
+		Unit: r.Unit, Eps: r.Eps, Scale: r.Scale, Stride: uint64(r.Stride),
+		LenC: uint64(len(r.C)), LenQ: uint64(len(r.Q)), LenTheta: uint64(len(r.Theta)), LenLoss: uint64(len(r.Loss)),
 	}
 	b, err := binary.Append(nil, binary.LittleEndian, &h)
 	if err != nil {
 		return nil, err
 	}
-	for _, v := range [][]float64{r.C, r.Q, r.Theta, r.Axes} {
+	for _, v := range [][]float64{r.C, r.Q, r.Theta} {
 		b = appendFloats(b, v)
 	}
 	return Seal(append(b, r.Loss...)), nil
@@ -143,16 +131,16 @@ func (r *Request) UnmarshalBinary(b []byte) error {
 	body = body[n:]
 	q := Request{
 		Kind: Kind(h.Kind), N: int(h.N), D: int(h.D), Latent: int(h.Latent), S: int(h.S), Unit: h.Unit, Eps: h.Eps, Scale: h.Scale,
-		Stride: int(h.Stride), Columns: int(h.Columns),
+		Stride: int(h.Stride),
 	}
 	if h.Kind >= uint64(kinds) || h.N > math.MaxInt64/maxShape || max(h.D, h.Latent, h.S, h.Stride>>32) > maxShape {
 		return fmt.Errorf("scqm: a request of kind %d for %d x %d rows, d = %d, s = %d: %w", h.Kind, h.N, h.D, h.Latent, h.S, rows.ErrInput)
 	}
-	for i, length := range []uint64{h.LenC, h.LenQ, h.LenTheta, h.LenAxe} {
+	for i, length := range []uint64{h.LenC, h.LenQ, h.LenTheta} {
 		if length > uint64(len(body))/8 {
 			return fmt.Errorf("scqm: a request ends before its arrays do: %w", rows.ErrInput)
 		}
-		*[]*[]float64{&q.C, &q.Q, &q.Theta, &q.Axes}[i] = floatsOf(body[:8*length])
+		*[]*[]float64{&q.C, &q.Q, &q.Theta}[i] = floatsOf(body[:8*length])
 		body = body[8*length:]
 	}
 	if uint64(len(body)) != h.LenLoss {
@@ -178,11 +166,6 @@ func (r *Request) check() error {
 	case Moments:
 		if r.Stride < 0 {
 			return complain("a stride below 0")
-		}
-		return nil
-	case Products, Sketch:
-		if r.Columns < 1 || r.Columns > r.D || r.Kind == Products && len(r.Axes) != r.Columns*r.D || len(r.C) != r.D {
-			return complain("axes that do not fit its rows")
 		}
 		return nil
 	case Far:

@@ -28,10 +28,6 @@ func request(kind Kind, n, D, d, s int) (*Request, rows.Data) {
 	switch kind {
 	case Gradient:
 		r.Stride = 100
-	case Products:
-		r.Columns, r.Axes = 2, problemtest.Gaussians(5, 2*D)
-	case Sketch:
-		r.Columns = 2
 	case Far:
 		r.Eps = 3
 	}

@@ -16,18 +16,16 @@ func TestRunsAreSettledAtNearestPoints(t *testing.T) {
 	for name, c := range map[string]struct {
 		status        framework.Status
 		passes, found float64
-		placed        bool
 		want          framework.Status
 	}{
-		"converged here and there":        {framework.Converged, 1e-8, 1e-8, true, framework.Converged},
-		"converged, not at the nearest":   {framework.Converged, 1e-8, 1e-5, true, framework.Stalled},
-		"stalled, but not where they lie": {framework.Stalled, 1e-5, 1e-8, true, framework.Converged},
-		"stalled here and there":          {framework.Stalled, 1e-5, 1e-5, true, framework.Stalled},
-		"stalled, refuted":                {framework.Stalled, 1e-8, 1e-8, true, framework.Stalled},
-		"stalled, not placed":             {framework.Stalled, 1e-5, 1e-8, false, framework.Stalled},
-		"at the limit":                    {framework.MaxIterations, 1e-5, 1e-8, true, framework.MaxIterations},
+		"converged here and there":        {framework.Converged, 1e-8, 1e-8, framework.Converged},
+		"converged, not at the nearest":   {framework.Converged, 1e-8, 1e-5, framework.Stalled},
+		"stalled, but not where they lie": {framework.Stalled, 1e-5, 1e-8, framework.Converged},
+		"stalled here and there":          {framework.Stalled, 1e-5, 1e-5, framework.Stalled},
+		"stalled, refuted":                {framework.Stalled, 1e-8, 1e-8, framework.Stalled},
+		"at the limit":                    {framework.MaxIterations, 1e-5, 1e-8, framework.MaxIterations},
 	} {
-		p := &Problem{placed: c.placed}
+		p := &Problem{}
 		r := &Run{
 			Result: &framework.Result{Status: c.status, Stationarity: []float64{0, c.passes, 0}, Message: "as it was"},
 			Norms:  &Norms{residuals: [objective.NumBlocks]float64{0, c.found, 0, 0}},

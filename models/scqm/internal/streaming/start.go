@@ -1,10 +1,8 @@
 package streaming
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
@@ -18,7 +16,7 @@ import (
 )
 
 const (
-	// flatAxis is the standard deviation along an axis, relative to the largest, below which it is only
+	// flatAxis is the standard deviation along an axis, relative to the unit of the rows, below which it is only
 	// rounding error, and flatOffset the same relative to the mean.
 	flatAxis, flatOffset = 1e-7, 1e-15
 )
@@ -36,19 +34,19 @@ type Settings struct {
 
 // Starts computes the points from which a fit begins.
 type Starts struct {
-	p         *Problem
-	c         Settings
-	mean      []float64
-	axes      []float64 // k x D
-	variances []float64 // k
-	id        []byte    // tells data apart
-	sample    rows.Data
-	given     [][]float64 // axes of the first starts, see [Starts.Begin]
-	plane     float64     // cost of the principal plane; 0 where it has not been read
+	p      *Problem
+	c      Settings
+	mean   []float64
+	axes   []float64 // k x D
+	id     []byte    // tells data apart
+	sample rows.Data
+	given  [][]float64 // axes of the first starts, see [Starts.Begin]
+	plane  float64     // cost of the principal plane; 0 where it has not been read
 }
 
-// NewStarts computes mean, unit and principal components in one read (more than 400 columns: up to 14), and one
-// more where a row may be too far from the others.
+// NewStarts computes mean, unit and a sample of the rows, with its principal components, in one read, and one
+// more where a row may be too far from the others. The components need not be those of all rows: fits end at the same
+// minimum from either.
 func (p *Problem) NewStarts(c Settings) (*Starts, error) {
 	s := &Starts{p: p, c: c}
 	k := p.shape.M
@@ -88,14 +86,11 @@ func (s *Starts) Point(k int) (framework.Point, error) {
 	return x, s.p.findScale(x)
 }
 
-// components computes mean, axes and the unit.
+// components computes mean, unit and sample, and the principal axes of the sample.
 func (s *Starts) components(k int) error {
 	p, D := s.p, s.p.shape.D
-	r := &blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/min(max(leastSample, sampleNumbers/D), planes.SampleRows))}
-	if D > rows.MaxExplicit {
-		r.Columns = -1
-	}
-	sums, sample, err := p.sum(r)
+	count := max(min(max(leastSample, sampleNumbers/D), planes.SampleRows), 2*k)
+	sums, sample, err := p.sum(&blocks.Request{Kind: blocks.Moments, N: p.n, D: D, Stride: max(1, p.n/count)})
 	if err != nil {
 		return err
 	}
@@ -110,7 +105,10 @@ func (s *Starts) components(k int) error {
 	if math.IsInf(p.spread, 0) || math.IsNaN(p.spread) {
 		return rows.ErrOverflow
 	}
-	s.sample = sampled(sample, D)
+	s.mean = slices.Clone(m.Mean(D))
+	if s.sample = sampled(sample, D); s.sample.N == 0 {
+		s.sample = rows.Data{N: 1, D: D, X: s.mean, Weights: []float64{1}}
+	}
 	if err := p.validateSpread(m.Farthest(), s.sample); err != nil {
 		return err
 	}
@@ -120,17 +118,11 @@ func (s *Starts) components(k int) error {
 	for _, v := range m[:3+D] {
 		s.id = fmt.Appendf(s.id, "%x ", math.Float64bits(v))
 	}
-	var pc *rows.Components
-	if D > rows.MaxExplicit {
-		mean := append([]float64(nil), m.Mean(D)...)
-		pc, s.variances, err = rows.ComponentsOfProducts(p.ctx, &moments{p, mean}, mean, p.weight, k)
-	} else {
-		pc, s.variances, err = rows.ComponentsOfMoments(p.ctx, m, D, k)
-	}
+	pc, err := rows.PrincipalComponents(p.ctx, s.sample, k, 1)
 	if err != nil {
 		return err
 	}
-	s.mean, s.axes = pc.Mean, pc.Axes
+	s.axes = pc.Axes
 	return nil
 }
 
@@ -155,9 +147,6 @@ func sampled(sample []float64, D int) rows.Data {
 // distances within a sample.
 func (p *Problem) validateSpread(farthest float64, some rows.Data) error {
 	D := p.shape.D
-	if some.N == 0 {
-		return nil
-	}
 	middle, half, _, _ := some.Gaps()
 	if !(2*farthest > rows.TooFar(half)) { // the mean is between the rows
 		return nil
@@ -169,44 +158,14 @@ func (p *Problem) validateSpread(farthest float64, some rows.Data) error {
 	return rows.FarRow(int(far[0]), farthest, half)
 }
 
-// moments are the second moments of all rows about their mean, a [rows.Symmetric].
-type moments struct {
-	p    *Problem
-	mean []float64
-}
-
-// Order implements [rows.Symmetric].
-func (m *moments) Order() int { return m.p.shape.D }
-
-// Trace implements [rows.Symmetric].
-func (m *moments) Trace() float64 { return m.p.spread * m.p.weight }
-
-// Sketch implements [rows.Symmetric] with the random numbers of the blocks.
-func (m *moments) Sketch(_ context.Context, dst []float64, _ *rand.Rand) error {
-	return m.ask(dst, blocks.Sketch, nil)
-}
-
-// Multiply implements [rows.Symmetric].
-func (m *moments) Multiply(_ context.Context, dst, v []float64) error {
-	return m.ask(dst, blocks.Products, v)
-}
-
-func (m *moments) ask(dst []float64, kind blocks.Kind, axes []float64) error {
-	D := m.Order()
-	z, _, err := m.p.sum(&blocks.Request{Kind: kind, N: m.p.n, D: D, C: m.mean, Axes: axes, Columns: len(dst) / D})
-	copy(dst, z)
-	return err
-}
-
 func (s *Starts) point(k int) (framework.Point, error) {
 	p, f := s.p, s.p.shape
 	axes := s.axes[:f.M*f.D]
-	variances := s.variances[:f.M]
 	switch {
 	case k < len(s.given):
-		axes, variances = s.given[k], s.sampleVariances(s.given[k])
+		axes = s.given[k]
 	case k > 0:
-		axes, variances = s.rotation(k)
+		axes = planes.Rotation(s.axes, f.D, f.M, s.c.Seed, k)
 	}
 	x, sums, err := s.flatSheet(axes)
 	if err != nil {
@@ -218,7 +177,7 @@ func (s *Starts) point(k int) (framework.Point, error) {
 			return nil, err
 		}
 	}
-	p.outer.FlatTheta(x, m, s.flat(variances), p.Regularizer)
+	p.outer.FlatTheta(x, m, s.flat(axes), p.Regularizer)
 	return x, nil
 }
 
@@ -259,35 +218,18 @@ func (s *Starts) scaleRidge(axes []float64, cost float64) error {
 	return err
 }
 
-// rotation rotates the leading components at random.
-func (s *Starts) rotation(k int) (axes, variances []float64) {
-	f := s.p.shape
-	axes, factors := planes.Rotation(s.axes, f.D, f.M, s.c.Seed, k)
-	variances = make([]float64, f.M)
-	for i, v := range factors {
-		variances[i%f.M] += v * v * s.variances[i/f.M]
-	}
-	return axes, variances
-}
-
-// sampleVariances returns the variances of the sample along axes.
-func (s *Starts) sampleVariances(axes []float64) []float64 {
-	variances := make([]float64, s.p.shape.M)
-	total := floats.Sum(s.sample.Weights)
+// flat lists the axes along which the sample only differs by rounding.
+func (s *Starts) flat(axes []float64) []bool {
+	squares := make([]float64, s.p.shape.M)
 	s.sample.EachProduct(s.mean, axes, nil, nil, func(i int, z []float64) {
 		for j, v := range z {
-			variances[j] += s.sample.Weights[i] / total * v * v
+			squares[j] += s.sample.Weights[i] * v * v
 		}
 	})
-	return variances
-}
-
-// flat lists the axes along which the rows only differ by rounding.
-func (s *Starts) flat(variances []float64) []bool {
-	list := make([]bool, len(variances))
-	least := flatAxis*math.Sqrt(s.variances[0]) + flatOffset*floats.Norm(s.mean, math.Inf(1))
-	for k, v := range variances {
-		list[k] = math.Sqrt(v) <= least
+	least := flatAxis*s.p.unit + flatOffset*floats.Norm(s.mean, math.Inf(1))
+	list, total := make([]bool, len(squares)), floats.Sum(s.sample.Weights)
+	for j, v := range squares {
+		list[j] = math.Sqrt(v/total) <= least
 	}
 	return list
 }
