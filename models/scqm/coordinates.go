@@ -23,9 +23,14 @@ func shrinkPoint(f *rows.Span, x framework.Point, m int) framework.Point {
 	return y
 }
 
-// expandPoint is the inverse of shrinkPoint.
-func expandPoint(f *rows.Span, y framework.Point, m int) framework.Point {
-	_, D := f.Dims()
+// coordinates are other coordinates of R^D, or of a part of it.
+type coordinates interface {
+	ExpandPoint(dst, c []float64)
+	ExpandFrame(dst, q []float64, m int)
+}
+
+// expandPoint returns a point in R^D.
+func expandPoint(f coordinates, y framework.Point, D, m int) framework.Point {
 	x := framework.Point{make([]float64, D), make([]float64, D*m), y[BlockTheta], y[BlockTau]}
 	f.ExpandPoint(x[BlockC], y[BlockC])
 	f.ExpandFrame(x[BlockQ], y[BlockQ], m)

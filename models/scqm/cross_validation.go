@@ -73,9 +73,6 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	return nil
 }
 
-// keepRidge leaves the ridge unchanged, for the fits of the cross-validation.
-func keepRidge(*request, context.Context) error { return nil }
-
 // heldOutError returns the root mean squared error of hidden entries of held-out rows.
 func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64) (float64, error) {
 	c := *r.config
@@ -94,7 +91,7 @@ func crossValidate(ctx context.Context, x Data, parts []fold, c Config) (float64
 	}
 	var sum, total float64
 	for _, f := range parts {
-		fit, err := learnChoosing(ctx, x.Select(f.learned), c, keepRidge)
+		fit, err := Learn(ctx, x.Select(f.learned), c)
 		if fault := (*objective.LossError)(nil); errors.As(err, &fault) {
 			fault.Row = f.learned[fault.Row]
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/internal/dense"
@@ -44,14 +43,7 @@ func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 	if curvature == 0 || len(tau) == 0 {
 		return 0
 	}
-	unit := floats.Norm(tau, math.Inf(1))
-	x := rows.Data{N: len(tau) / m.Latent, D: m.Latent, X: slices.Clone(tau), Weights: weights}
-	if unit == 0 {
-		return 0
-	}
-	for i := range x.X {
-		x.X[i] /= unit
-	}
+	x := rows.Data{N: len(tau) / m.Latent, D: m.Latent, X: tau, Weights: weights}
 	centre := rows.GeometricMedian(x)
 	far := make([]float64, x.N)
 	for i := range far {
@@ -65,7 +57,7 @@ func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 		stat.SortWeighted(far, share)
 		extent = stat.Quantile(extentQuantile, stat.Empirical, far, share)
 	}
-	return min(curvature*unit*extent, math.MaxFloat64)
+	return min(curvature*extent, math.MaxFloat64)
 }
 
 // judgeCurvature records the curvature of a fit in its Meta, with a note or a warning where it is large.

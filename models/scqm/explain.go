@@ -28,7 +28,7 @@ func (f *Fit) explain(ctx context.Context, x Data) {
 		x, tau = x.Select(counted), tau.Select(counted)
 	}
 	mean, centre := rows.Mean(x), rows.Mean(tau)
-	total := totalVariance(x, mean)
+	total := floats.Sum(columnVariances(x, mean))
 	explained := columnVariances(tau, centre)
 	for j := range explained {
 		explained[j] /= total
@@ -127,14 +127,6 @@ func countedRows(x Data) []int {
 }
 
 func finite(v []float64) bool { return !math.IsInf(floats.Sum(v), 0) && !floats.HasNaN(v) }
-
-// totalVariance returns the sum of the variances of the columns, see [columnVariances].
-func totalVariance(x Data, mean []float64) float64 {
-	if x.Missing {
-		return floats.Sum(columnVariances(x, mean))
-	}
-	return spread(x, mean)
-}
 
 // columnVariances returns the weighted variances of the columns, of the entries that are not missing.
 func columnVariances(x Data, mean []float64) []float64 {

@@ -12,15 +12,21 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
 
-// fingerprint identifies the data and all settings that change the course of a fit, so that only the same fit
-// resumes a stored run. Limits and the number of threads may change.
-func fingerprint(x Data, c Config, solver framework.Solver) string {
+// fingerprinted returns the options with a checkpoint that names the data, by what it hashes, and all settings that
+// change the course of a fit, so that only the same fit resumes a stored run. Limits and the number of threads may
+// change.
+func (c Config) fingerprinted(o framework.Options, n, D, s int, solver framework.Solver, data func(h hash.Hash)) framework.Options {
+	if o.Checkpoint == nil || o.Checkpoint.Fingerprint != "" {
+		return o
+	}
 	h := sha256.New()
 	fmt.Fprintf(h, "scqm %d x %d, d %d, s %d, linear %v, ridge %x, inits %d, seed %d, solver %T %+v, loss %s, missing %v",
-		x.N, x.D, c.Latent, c.Curvature, c.Linear, c.ridge(), c.Inits, c.Seed, solver, solver, blocks.Identity(c.Loss), c.IgnoreMissing)
-	hashFloats(h, x.X)
-	hashFloats(h, x.Weights)
-	return hex.EncodeToString(h.Sum(nil))
+		n, D, c.Latent, s, c.Linear, c.ridge(), c.Inits, c.Seed, solver, solver, blocks.Identity(c.Loss), c.IgnoreMissing)
+	data(h)
+	checkpoint := *o.Checkpoint
+	checkpoint.Fingerprint = hex.EncodeToString(h.Sum(nil))
+	o.Checkpoint = &checkpoint
+	return o
 }
 
 func hashFloats(h hash.Hash, x []float64) {

@@ -2,9 +2,8 @@ package scqm
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"hash"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -236,15 +235,7 @@ func (r *streamRun) outcome() (*framework.Result, finding) {
 func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framework.Options {
 	o := c.Options
 	o.FirstOrder = true // testing for saddles takes dozens of reads
-	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
-		checkpoint := *o.Checkpoint
-		h := sha256.New()
-		fmt.Fprintf(h, "stream of blocks of %d: %d, d %d, s %d, linear %v, ridge %x, seed %d, loss %s, rows %s",
-			BlockRows, p.N(), c.Latent, p.Shape().S, c.Linear, c.ridge(), c.Seed, blocks.Identity(c.Loss), s.ID())
-		checkpoint.Fingerprint = hex.EncodeToString(h.Sum(nil))
-		o.Checkpoint = &checkpoint
-	}
-	return o
+	return c.fingerprinted(o, p.N(), p.Shape().D, p.Shape().S, c.Solver, func(h hash.Hash) { h.Write(s.ID()) })
 }
 
 // describe sets the model of a run, in canonical form, and its curvature times extent.

@@ -56,7 +56,7 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	if run == nil {
 		return nil, failure
 	}
-	run.Point = expandPoint(p.span, run.Point, p.Shape().M)
+	run.Point = expandPoint(p.span, run.Point, p.Shape().D, p.Shape().M)
 	p.SetCertificate(expandCertificate(p.span, other.Certificate()))
 	if run.Status != framework.Cancelled && failure == nil {
 		run.Cost, err = p.Evaluate(nil, run.Point)

@@ -41,14 +41,6 @@ func (r *request) turnRows() (undo, error) {
 	}, nil
 }
 
-// unrotated returns a point in the original coordinates.
-func unrotated(back *rows.Rotation, x framework.Point) framework.Point {
-	y := framework.Point{make([]float64, back.D), make([]float64, len(x[BlockQ])), x[BlockTheta], x[BlockTau]}
-	back.ExpandPoint(y[BlockC], x[BlockC])
-	back.ExpandFrame(y[BlockQ], x[BlockQ], len(x[BlockQ])/back.D)
-	return y
-}
-
 // turnBack rotates a fit back to the original coordinates, with the signs of the canonical form there.
 func (f *Fit) turnBack(back *rows.Rotation, loss framework.Loss, weights []float64) {
 	m := f.Model
@@ -61,5 +53,5 @@ func (f *Fit) turnBack(back *rows.Rotation, loss framework.Loss, weights []float
 	sheet.Canonicalize(whole, m.Tau, weights)
 	m.fromSheet(whole)
 	m.Loss, m.Meta.Loss = loss, describeLoss(loss)
-	f.Run.Point = unrotated(back, f.Run.Point)
+	f.Run.Point = expandPoint(back, f.Run.Point, back.D, len(f.Run.Point[BlockQ])/back.D)
 }

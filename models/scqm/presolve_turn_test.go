@@ -57,7 +57,7 @@ func TestRotationLosesNothing(t *testing.T) {
 	f.ShrinkPoint(axes, axes)
 	dense.Transpose(at[BlockQ], axes, p.Shape().M, D)
 
-	back := func(y framework.Point) framework.Point { return unrotated(f, y) }
+	back := func(y framework.Point) framework.Point { return expandPoint(f, y, f.D, len(y[BlockQ])/f.D) }
 	grad, turned := framework.NewPoint(p.Blocks()), framework.NewPoint(p.Blocks())
 	want, err := p.Evaluate(grad, start)
 	require.NoError(t, err)

@@ -38,8 +38,7 @@ type contest[R startRun] struct {
 	last   *framework.Result // of the last run
 	err    error             // of the best run, or of the last one where none has a result
 
-	done, folded    int // runs to the end
-	lowest, highest float64
+	done int // runs to the end
 }
 
 // bestStart returns the best run from several starts (see [finding.beats]) with a note on the others.
@@ -47,7 +46,7 @@ type contest[R startRun] struct {
 // them. Counts and time are totals over all runs. The time limit holds for all runs together, other limits for
 // each. A failed start is an error only if all fail.
 func bestStart[R startRun](count, enough int, o framework.Options, run func(k int, o framework.Options) (R, error)) (best R, note string, err error) {
-	c := contest[R]{count: count, enough: enough, options: o, run: run, lowest: math.Inf(1), highest: math.Inf(-1)}
+	c := contest[R]{count: count, enough: enough, options: o, run: run}
 	order, finals := c.race()
 	for _, k := range order {
 		if c.over() || c.done >= finals && !c.found.folded() {
@@ -70,7 +69,7 @@ func bestStart[R startRun](count, enough int, o framework.Options, run func(k in
 	if enough > 0 {
 		return c.best, "", c.err
 	}
-	return c.best, c.note(), c.err
+	return c.best, fmt.Sprintf("the best of %d starts, number %d; %d ran to the end", count, c.winner+1, c.done), c.err
 }
 
 // race ranks the starts after a few evaluations of each, and returns their numbers in that order, with how many
@@ -127,31 +126,11 @@ func (c *contest[R]) try(k, evaluations int) finding {
 	c.counts.Evaluations += result.Counts.Evaluations
 	c.counts.Passes += result.Counts.Passes
 	if evaluations == 0 {
-		c.tally(result, f)
+		c.done++
 	}
 	first := c.early && evaluations == 0 && !c.over()
 	if best == nil || first || f.beats(c.found) {
 		c.best, c.found, c.winner, c.early, c.err = r, f, k, evaluations > 0, err
 	}
 	return f
-}
-
-// tally counts a full run.
-func (c *contest[R]) tally(result *framework.Result, f finding) {
-	c.done++
-	c.lowest, c.highest = math.Min(c.lowest, result.Cost), math.Max(c.highest, result.Cost)
-	if f.folded() {
-		c.folded++
-	}
-}
-
-func (c *contest[R]) note() string {
-	note := fmt.Sprintf("the best of %d starts, number %d", c.count, c.winner+1)
-	if c.done > 0 {
-		note += fmt.Sprintf("; %d ran to the end, with costs from %.6g to %.6g", c.done, c.lowest, c.highest)
-	}
-	if c.folded > 0 {
-		note += fmt.Sprintf("; %d of these folded, with a curvature times extent above %d", c.folded, foldedCurvature)
-	}
-	return note
 }

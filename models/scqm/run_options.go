@@ -1,6 +1,8 @@
 package scqm
 
 import (
+	"hash"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/solvers"
 )
@@ -14,10 +16,8 @@ func (c Config) options(x Data, solver framework.Solver) framework.Options {
 	if _, published := solver.(solvers.RGD); published && o.MinRelativeDecrease == 0 {
 		o.MinRelativeDecrease = publishedDecrease
 	}
-	if o.Checkpoint != nil && o.Checkpoint.Fingerprint == "" {
-		checkpoint := *o.Checkpoint
-		checkpoint.Fingerprint = fingerprint(x, c, solver)
-		o.Checkpoint = &checkpoint
-	}
-	return o
+	return c.fingerprinted(o, x.N, x.D, c.Curvature, solver, func(h hash.Hash) {
+		hashFloats(h, x.X)
+		hashFloats(h, x.Weights)
+	})
 }
