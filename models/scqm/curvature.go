@@ -22,10 +22,7 @@ const (
 	// and 0 to .2 for folds: above keptSlope the rule keeps curvature, below foldedSlope a sheet whose
 	// curvature the caller set is reported to fold.
 	keptSlope, foldedSlope = 0.7, 0.3
-	// The third is the curvature bound times the root mean squared distance of the rows from c: above
-	// suspectCurvature a fit may have no minimum, which a Newton step tests; with a ridge of .001, fits
-	// have less than 100. Where second derivatives are too expensive, [sheet.RunawayCurvature] decides.
-	suspectCurvature = 1e3
+	// The third is in [objective.Growing].
 	// extentQuantile is the quantile of the distances that defines the extent.
 	extentQuantile = 0.95
 )

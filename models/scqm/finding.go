@@ -49,6 +49,11 @@ func (a finding) score() float64 { return a.cost * math.Pow(1+a.curvature, curva
 // finding returns the criterion of the point of a run.
 func (p *Problem) finding(run *framework.Result) finding {
 	m := p.model(run.Point)
-	x, d := p.Data(), p.Shape().Latent
-	return finding{run.Cost, m.CurvatureExtent(m.Tau, x.Weights), float64(max(1, min(x.D, x.N-1)-d))}
+	x := p.Data()
+	return newFinding(run.Cost, m.CurvatureExtent(m.Tau, x.Weights), x.N, x.D, m.Latent)
+}
+
+// newFinding is the criterion of a fit of n rows of length D by a sheet of dimension d.
+func newFinding(cost, curvature float64, n, D, d int) finding {
+	return finding{cost, curvature, float64(max(1, min(D, n-1)-d))}
 }

@@ -125,7 +125,7 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 	}
 	fit := &Fit{Run: best.Result, Model: best.model, Reads: p.Reads()}
 	fit.Model.Meta = c.streamMeta(p, best, notes)
-	fit.Model.Meta.judgeCurvature(best.curvature)
+	fit.Model.Meta.judgeCurvature(best.finding.curvature)
 	return fit, fitError(failure, false)
 }
 
@@ -219,9 +219,8 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 // streamRun is the run from one start.
 type streamRun struct {
 	*streaming.Run
-	model     *Model
-	curvature float64
-	finding   finding
+	model   *Model
+	finding finding
 }
 
 func (r *streamRun) outcome() (*framework.Result, finding) {
@@ -245,6 +244,7 @@ func (r *streamRun) describe(p *streaming.Problem, loss framework.Loss) {
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	r.model = &Model{Loss: loss}
 	r.model.fromSheet(f)
+	var curvature float64
 	if r.Cost != nil {
 		var tau, weights []float64
 		d := shape.Latent
@@ -252,12 +252,10 @@ func (r *streamRun) describe(p *streaming.Problem, loss framework.Loss) {
 			weights = append(weights, r.Cost.Sample[at])
 			tau = append(tau, r.Cost.Sample[at+1:at+1+d]...)
 		}
-		r.curvature = r.model.CurvatureExtent(tau, weights)
+		curvature = r.model.CurvatureExtent(tau, weights)
 		sheet.Canonicalize(f, likeTau(r.Cost, d), nil)
 	}
-	r.finding.cost = r.Result.Cost
-	r.finding.curvature = r.curvature
-	r.finding.across = float64(max(1, min(shape.D, p.N()-1)-shape.Latent))
+	r.finding = newFinding(r.Result.Cost, curvature, p.N(), shape.D, shape.Latent)
 	r.model.fromSheet(f)
 }
 

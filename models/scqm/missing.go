@@ -93,18 +93,14 @@ func (m *Model) Losses(values, r []float64) error {
 // forComplete returns the model for operations that need complete rows, with its loss by entry where it ignores
 // missing ones.
 func (m *Model) forComplete(x Data, act string) (*Model, error) {
-	by := *m
-	var err error
-	if m.Meta.Missing == nil {
-		by.Loss, err = losses.Rounded(m.Loss, m.D, 1)
-		return &by, err
-	}
 	for i := range x.N {
-		if rows.Incomplete(x.Row(i)) {
+		if m.Meta.Missing != nil && rows.Incomplete(x.Row(i)) {
 			return nil, fmt.Errorf("scqm: entries of row %d are missing, and %s takes complete rows; impute them first: %w", x.First+i, act, ErrInput)
 		}
 	}
-	by.Loss, err = lossByEntry(m.Loss)
+	by := *m
+	var err error
+	by.Loss, _, err = m.rowLosses()
 	return &by, err
 }
 

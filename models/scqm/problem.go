@@ -3,6 +3,7 @@ package scqm
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/latent"
@@ -84,6 +85,13 @@ type KKT struct {
 func (p *Problem) KKT(x framework.Point) (KKT, error) {
 	k, err := p.Objective.KKT(x)
 	return KKT(k), err
+}
+
+// Refute reports fits whose curvature still grows; see [objective.Growing].
+func (p *Problem) Refute(x framework.Point) (string, error) {
+	f := p.NewSheet()
+	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
+	return objective.Growing(p, f, x, math.Sqrt(spread(*p.Data(), x[BlockC])))
 }
 
 // reduced returns the problem of rows in other coordinates, with a loss for these, and all other settings of p.

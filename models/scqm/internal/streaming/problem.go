@@ -2,7 +2,6 @@ package streaming
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/scqm/scqm/framework"
@@ -276,15 +275,11 @@ func (p *Problem) findScale(x framework.Point) error {
 	return err
 }
 
-// Refute reports fits whose curvature still grows, as for rows in memory.
+// Refute reports fits whose curvature still grows; see [objective.Growing].
 func (p *Problem) Refute(x framework.Point) (string, error) {
 	if p.shape.S == 0 {
 		return "", nil
 	}
 	p.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
-	curvature := p.f.CurvatureBound() * math.Sqrt(p.spread)
-	if !(curvature > sheet.RunawayCurvature) {
-		return "", nil
-	}
-	return fmt.Sprintf("the curvature may still grow: its radius is 1/%.0f of the spread of the rows, and there may be no minimum; a larger ridge makes sure that there is one", curvature), nil
+	return objective.Growing(p, p.f, x, math.Sqrt(p.spread))
 }
