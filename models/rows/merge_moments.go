@@ -79,20 +79,3 @@ func (m Moments) merge(b Moments, D int) {
 	m[0] = total
 	floats.AddScaled(mean, share, gap)
 }
-
-// orient makes the axes orthonormal, completes those that are zero, and makes the
-// largest entry of each positive.
-func (p *Components) orient(D int) {
-	rank := len(p.Axes) / D
-	for rank > 0 && floats.Norm(p.Axes[(rank-1)*D:rank*D], math.Inf(1)) == 0 {
-		rank--
-	}
-	dense.OrthonormalizeRows(p.Axes[:rank*D], D)
-	dense.CompleteRows(p.Axes, rank, D)
-	for a := range len(p.Axes) / D {
-		axis := p.Axes[a*D : (a+1)*D]
-		if axis[dense.MaxAbsIdx(axis)] < 0 {
-			floats.Scale(-1, axis)
-		}
-	}
-}

@@ -34,7 +34,7 @@ var errOutOfTime = errors.New("scqm: out of time")
 // chooseRidge replaces [AutoRidge] by cross-validation: by the value of ridgeGrid with the least error at hidden
 // entries of held-out rows, in two folds of distinct rows in random order. A larger ridge must lower the error by
 // half a percent. No row with the last entry of a column is held out.
-func (r *request) chooseRidge(ctx context.Context) error {
+func (r *request) chooseRidge(ctx context.Context, learn learner) error {
 	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (r *request) chooseRidge(ctx context.Context) error {
 	tried := make([]string, 0, len(ridgeGrid))
 	least := math.Inf(1)
 	for _, ridge := range ridgeGrid {
-		loss, err := r.heldOutError(ctx, parts, ridge)
+		loss, err := r.heldOutError(ctx, parts, ridge, learn)
 		if errors.Is(err, errOutOfTime) {
 			r.notes = append(r.notes, fmt.Sprintf("the time limit left no time to try ridges from %g on", ridge))
 			break
@@ -74,16 +74,16 @@ func (r *request) chooseRidge(ctx context.Context) error {
 }
 
 // heldOutError returns the root mean squared error of hidden entries of held-out rows.
-func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64) (float64, error) {
+func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64, learn learner) (float64, error) {
 	c := *r.config
 	c.Ridge, c.Curvature = ridge, r.columns
-	e, err := crossValidate(ctx, r.data, parts, c)
+	e, err := crossValidate(ctx, r.data, parts, c, learn)
 	return math.Sqrt(e / float64(r.data.D)), err
 }
 
 // crossValidate returns the mean squared error of hidden entries of the held-out rows of each part, by short fits
 // to its training rows.
-func crossValidate(ctx context.Context, x Data, parts []fold, c Config) (float64, error) {
+func crossValidate(ctx context.Context, x Data, parts []fold, c Config, learn learner) (float64, error) {
 	c.Solver, c.Inits = nil, 1
 	c.Options = framework.Options{
 		MaxIterations: ridgeIterations, MinRelativeDecrease: ridgeGain,
@@ -91,7 +91,7 @@ func crossValidate(ctx context.Context, x Data, parts []fold, c Config) (float64
 	}
 	var sum, total float64
 	for _, f := range parts {
-		fit, err := Learn(ctx, x.Select(f.learned), c)
+		fit, err := learn(ctx, x.Select(f.learned), c)
 		if fault := (*objective.LossError)(nil); errors.As(err, &fault) {
 			fault.Row = f.learned[fault.Row]
 		}

@@ -17,32 +17,32 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Learn fits a model to the data. Like framework.Solve, it returns the best
-// model so far beside the error of a run that failed, and no error where the
-// run was cancelled or out of budget: see Meta.Status. A time limit counts from
-// the call of Learn.
-//
-// Data whose size is beyond 2^100 or below 2^-100 are refused. Rows that occur several times are
-// fitted once, with their weights added up. An iteration costs one to a few
-// evaluations, of 2nDm operations and the loss of n rows each, and for
-// [solvers.Newton] nP^2 and P^3 more, P = D(1+m) + qs. Where no solver is named, 2^23
-// numbers and more are fitted as by [LearnFrom] under losses that this suits.
-func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
+// admit checks rows and settings, and begins the time of a fit.
+func (c Config) admit(x Data) (Data, Config, error) {
 	c.Options = c.Options.Begun()
 	x.Missing = c.IgnoreMissing
 	if err := c.validate(x); err != nil {
-		return nil, err
+		return x, c, err
 	}
 	if err := x.ValidateSpread(); err != nil {
-		return nil, err
+		return x, c, err
 	}
 	var err error
-	if c.Loss, err = roundedFor(c.Loss, x); err != nil {
+	c.Loss, err = roundedFor(c.Loss, x)
+	return x, c, err
+}
+
+// learnInMemory is [Learn] without streams.
+func learnInMemory(ctx context.Context, x Data, c Config) (*Fit, error) {
+	x, c, err := c.admit(x)
+	if err != nil {
 		return nil, err
 	}
-	if sumsBlocks(c.Solver) || c.streams(x) {
-		return learnAsStream(ctx, x, c)
-	}
+	return fitRows(ctx, x, c)
+}
+
+// fitRows fits to rows in memory that were admitted.
+func fitRows(ctx context.Context, x Data, c Config) (*Fit, error) {
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}
 	defer r.release()
 	back, err := r.reduce()
@@ -52,7 +52,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	var fit *Fit
 	failure := r.screen(ctx)
 	if failure == nil {
-		failure = r.chooseRidge(ctx)
+		failure = r.chooseRidge(ctx, learnInMemory)
 	}
 	if failure == nil {
 		fit, failure = r.fitScreened(ctx)
@@ -78,6 +78,7 @@ func (r *request) screen(ctx context.Context) error {
 	if r.screening, err = newScreening(ctx, given, sample, c.Latent, r.columns, c.Seed); err != nil {
 		return err
 	}
+	r.screening.learn = learnInMemory
 	if !c.ruled() {
 		return nil
 	}

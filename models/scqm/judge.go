@@ -158,7 +158,7 @@ func (j *judgement) heldOutError(ctx context.Context, verdict string) (float64, 
 	x.Missing = false
 	c := j.as(verdict, x.TotalWeight()/ridgeFolds)
 	c.Loss, c.IgnoreMissing, c.Curvature = losses.SquaredL2(), false, j.told.S
-	return crossValidate(ctx, x, folds(x, rows.Shuffled(x, c.Seed), ridgeFolds), c)
+	return crossValidate(ctx, x, folds(x, rows.Shuffled(x, c.Seed), ridgeFolds), c, j.learn)
 }
 
 // refit fits again. It returns nil on an error, a cancellation or a time limit: the previous fit stays.

@@ -89,8 +89,12 @@ func (f *streamFit) screen() error {
 	var err error
 	sample := f.starts.Sample()
 	f.screening, err = newScreening(f.ctx, sample, sample, f.c.Latent, f.columns, f.c.Seed)
-	if err != nil || !f.c.ruled() {
+	if err != nil {
 		return err
+	}
+	f.screening.learn = learnInMemory
+	if !f.c.ruled() {
+		return nil
 	}
 	f.columns = f.screening.columns(f.columns)
 	return nil

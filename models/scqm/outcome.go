@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -18,6 +19,9 @@ type Fit struct {
 	// Reads is the number of times that all rows were read, by [LearnFrom].
 	Reads int
 }
+
+// A learner fits models to parts of the rows.
+type learner func(ctx context.Context, x Data, c Config) (*Fit, error)
 
 // fitError describes a failure of a fit, at its start or later.
 func fitError(failure error, atStart bool) error {

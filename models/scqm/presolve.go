@@ -9,12 +9,6 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// An undo maps the result of a fit to reduced rows, and its error, to those for the rows before.
-type undo func(ctx context.Context, fit *Fit, failure error) error
-
-// unchanged is the undo where nothing was reduced.
-func unchanged(_ context.Context, _ *Fit, failure error) error { return failure }
-
 // reduce replaces the request by an equivalent one that is smaller or has a simpler loss. Where the rows span less
 // than R^D the computation continues in their span, which is left to [Problem.restrict], as starts need the rows in
 // R^D.

@@ -1,6 +1,8 @@
 package scqm
 
 import (
+	"context"
+
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/memory"
 )
@@ -31,3 +33,9 @@ func (r *request) reserve(held *memory.Reservation, err error) error {
 	}
 	return err
 }
+
+// An undo maps the result of a fit to reduced rows, and its error, to those for the rows before.
+type undo func(ctx context.Context, fit *Fit, failure error) error
+
+// unchanged is the undo where nothing was reduced.
+func unchanged(_ context.Context, _ *Fit, failure error) error { return failure }

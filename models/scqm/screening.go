@@ -29,6 +29,7 @@ type screening struct {
 	scores   *planes.Scores  // nil where the rows span no more than d dimensions
 	found    []*planes.Plane // by ascending sum of squares, the principal one among them
 	seed     uint64
+	learn    learner         // for the cross-validation
 	evidence planes.Evidence // at the principal plane, unless the first is better by clearlyBetter
 }
 
