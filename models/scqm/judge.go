@@ -115,7 +115,8 @@ func (j *judgement) decide(ctx context.Context, weight float64) error {
 }
 
 // verdict chooses between the fit, one with a strong ridge and a flat sheet by cross-validation. It does not choose
-// a fit that folds, and takes the strong ridge where hidden entries are not informative.
+// a fit that folds, takes the strong ridge where hidden entries are not informative, and keeps the fit where time or
+// memory do not allow a comparison.
 func (j *judgement) verdict(ctx context.Context) (best string, err error) {
 	if j.rows.D-j.config.Latent < tellingDirections || j.rows.N < ridgeRows {
 		return Held, nil
@@ -126,7 +127,7 @@ func (j *judgement) verdict(ctx context.Context) (best string, err error) {
 			continue
 		}
 		e, err := j.heldOutError(ctx, v)
-		if errors.Is(err, errOutOfTime) {
+		if errors.Is(err, errOutOfTime) || errors.Is(err, ErrMemory) {
 			return Curved, nil
 		}
 		if err != nil {

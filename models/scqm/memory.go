@@ -94,10 +94,10 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	if continued {
 		solver = continuation.Inner
 	}
-	points, systems := 8.0, 0.0
+	points, systems, sums := 8.0, 0.0, f.sums()
 	switch s := solver.(type) {
 	case solvers.Newton:
-		systems = 1
+		points, systems, sums = 4, 1, f.projections()
 	case solvers.LBFGS: // pairs, and the line search
 		points = 11 + 2*float64(cmp.Or(s.Memory, 20))
 	case solvers.TrustRegion:
@@ -107,7 +107,7 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	}
 	outer := f.outer()
 	if outer > arrowhead.MaxOuter || outer*f.d*f.n > arrowhead.MaxEntries {
-		return points*f.point + f.residuals + f.sums()
+		return points*f.point + f.residuals + sums
 	}
 	shape := latent.ArrowheadShape{Outer: int(outer), Rows: int(f.n), Dim: int(f.d)}
 	switch {
@@ -116,7 +116,7 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	case outer <= latent.MaxProbedOuter && shape.Probeable():
 		points, systems = points+4, 1
 	}
-	return points*f.point + f.residuals + f.sums() + systems*(f.secondOrder()+2*f.residuals)
+	return points*f.point + f.residuals + sums + systems*(f.secondOrder()+f.residuals)
 }
 
 // outer is the number of outer coordinates.
