@@ -18,11 +18,7 @@ func ofAll(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := p.solve(ctx, framework.Point{medians(x)}, c)
-	if err != nil || c.Solver != nil || p.rounded == nil || m.Run.Status == framework.Cancelled {
-		return m, err
-	}
-	return p.finish(ctx, m, c)
+	return p.solve(ctx, framework.Point{medians(x)}, c)
 }
 
 // solve minimises from a start.
@@ -42,27 +38,6 @@ func (p *Problem) solve(ctx context.Context, start framework.Point, c Config) (*
 		return m, fmt.Errorf("mean: %w", err)
 	}
 	return m, nil
-}
-
-// finish goes on from the mean of the last rounded loss with the loss itself,
-// and returns where that leads if it is a minimum: else the mean sits on a kink.
-func (p *Problem) finish(ctx context.Context, m *Mean, c Config) (*Mean, error) {
-	plain, err := NewProblem(ctx, p.data, p.plain, p.threads)
-	if err != nil {
-		return nil, err
-	}
-	c.Solver = newton{plain}
-	c.Options.MinRelativeDecrease, c.Options.CheckEvery = -1, 1
-	end, err := plain.solve(ctx, framework.Point{m.C}, c)
-	if err != nil || end.Run.Status != framework.Converged || end.Objective > m.Objective {
-		return m, ctx.Err()
-	}
-	end.Run.Iterations += m.Run.Iterations
-	end.Run.Counts.Evaluations += m.Run.Counts.Evaluations
-	end.Run.Counts.Passes += m.Run.Counts.Passes
-	end.Run.Elapsed += m.Run.Elapsed
-	end.Run.History = append(m.Run.History, end.Run.History...)
-	return end, nil
 }
 
 // medians returns a weighted median of every column.

@@ -10,8 +10,7 @@ type Config struct {
 	// Loss scores the rows of c - x_i.
 	Loss framework.Loss
 	// Solver is the algorithm; nil stands for L-BFGS, with kinks of the loss
-	// rounded less and less, and in the end not at all where the mean is clear of
-	// them.
+	// rounded less and less.
 	Solver framework.Solver
 	// Threads bounds the goroutines; below 1 stands for all processors. The
 	// result does not depend on it.

@@ -61,11 +61,7 @@ func (p *Problem) hessian(c []float64) (*mat.SymDense, error) {
 	case framework.Separable:
 		return h, p.addDiagonal(h, c, l)
 	case framework.Quadratic:
-		var total float64
-		for i := range p.data.N {
-			total += p.weight(i)
-		}
-		m := l.Matrix()
+		total, m := p.data.TotalWeight(), l.Matrix()
 		for i := range D {
 			for j := i; j < D; j++ {
 				h.SetSym(i, j, 2*total*m[i*D+j])
@@ -83,7 +79,7 @@ func (p *Problem) addRadial(h *mat.SymDense, c []float64, l framework.Radial) er
 	r, u, one, two := make([]float64, D), make([]float64, 1), make([]float64, 1), make([]float64, 1)
 	var diagonal float64
 	for i := range p.data.N {
-		weight := p.weight(i)
+		weight := p.data.Weight(i)
 		if weight == 0 {
 			continue
 		}
@@ -107,7 +103,7 @@ func (p *Problem) addDiagonal(h *mat.SymDense, c []float64, l framework.Separabl
 	for i := range p.data.N {
 		floats.SubTo(r, c, p.data.Row(i))
 		l.Phi(nil, nil, hessDiag, r)
-		floats.AddScaled(sum, p.weight(i), hessDiag)
+		floats.AddScaled(sum, p.data.Weight(i), hessDiag)
 	}
 	for k, v := range sum {
 		h.SetSym(k, k, v)
@@ -136,7 +132,7 @@ func (p *Problem) addProducts(h *mat.SymDense, c []float64) error {
 			return err
 		}
 		for i := range count {
-			local, weight := v[i*D*D:(i+1)*D*D], p.weight(from+i)
+			local, weight := v[i*D*D:(i+1)*D*D], p.data.Weight(from+i)
 			for k := range D {
 				for j := k; weight > 0 && j < D; j++ {
 					h.SetSym(k, j, h.At(k, j)+weight*(local[k*D+j]+local[j*D+k])/2)

@@ -15,9 +15,7 @@ import (
 )
 
 // Problem is the mean of rows as a framework.Problem, with one block, c in R^D.
-// It can be minimised by majorization where the loss offers weights, which is
-// the algorithm of Weiszfeld. A Problem holds buffers: use it from one goroutine
-// at a time.
+// A Problem holds buffers: use it from one goroutine at a time.
 type Problem struct {
 	data    rows.Data
 	loss    framework.Loss // plain, or rounded
@@ -38,8 +36,7 @@ type sums struct {
 	cost    float64
 	lengths []float64 // of the norms of gradients, one for each part of the mean
 	grad    []float64 // D
-	weights []float64 // D or 1
-	moments []float64 // D
+	slack   []float64 // D: lengths of subgradients at kinks, see Stationarity
 	err     error
 }
 
@@ -65,7 +62,7 @@ func NewProblem(ctx context.Context, x rows.Data, loss framework.Loss, threads i
 	}
 	p.workers = make([]*worker, p.threads)
 	for i := range p.sums {
-		p.sums[i] = &sums{lengths: make([]float64, p.parts()), grad: make([]float64, x.D), weights: make([]float64, x.D), moments: make([]float64, x.D)}
+		p.sums[i] = &sums{lengths: make([]float64, p.parts()), grad: make([]float64, x.D), slack: make([]float64, x.D)}
 	}
 	return p, nil
 }
@@ -88,7 +85,7 @@ func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
 			return err
 		}
 		for i := range n {
-			weight := p.weight(from + i)
+			weight := p.data.Weight(from + i)
 			if weight > 0 {
 				s.cost += weight * w.values[i]
 			}
@@ -127,8 +124,7 @@ func (p *Problem) eachRow(c []float64, work func(w *worker, s *sums, from, to in
 		s.cost, s.err = 0, nil
 		clear(s.lengths)
 		clear(s.grad)
-		clear(s.weights)
-		clear(s.moments)
+		clear(s.slack)
 		lo, hi := par.Bounds(p.data.N, shard)
 		for from := lo; from < hi && s.err == nil; from += batchRows {
 			to := min(from+batchRows, hi)
@@ -148,13 +144,6 @@ func (p *Problem) eachRow(c []float64, work func(w *worker, s *sums, from, to in
 		}
 	}
 	return nil
-}
-
-func (p *Problem) weight(i int) float64 {
-	if p.data.Weights == nil {
-		return 1
-	}
-	return p.data.Weights[i]
 }
 
 // SmoothingScale returns the median size of the residuals that are not zero: of
@@ -179,7 +168,7 @@ func (p *Problem) typical(c []float64) (float64, error) {
 	for i := 0; i < p.data.N; i += stride {
 		floats.SubTo(r, c, p.data.Row(i))
 		for k := 0; k < len(r); k += length {
-			if size := floats.Norm(r[k:k+length], 2); size > 0 && p.weight(i) > 0 {
+			if size := floats.Norm(r[k:k+length], 2); size > 0 && p.data.Weight(i) > 0 {
 				sizes = append(sizes, size)
 			}
 		}
@@ -201,67 +190,6 @@ func (p *Problem) Smooth(eps float64) {
 	}
 	p.rounded = l.Smooth(eps)
 	p.loss = p.rounded
-}
-
-// OuterBlocks lists c where the loss offers weights.
-func (p *Problem) OuterBlocks() []int {
-	if _, ok := p.loss.(framework.Majorizer); ok {
-		return []int{0}
-	}
-	return nil
-}
-
-// Sweep minimises the quadratic upper bound of the cost that touches it at x and returns the cost at x: c becomes the mean of the rows with the weights of the bound, for the l2
-// loss 1/|c - x_i|.
-//
-// Source: E. Weiszfeld, Sur le point pour lequel la somme des distances de n
-// points donnes est minimum, Tohoku Mathematical Journal 43 (1937).
-func (p *Problem) Sweep(next, x framework.Point) (float64, error) {
-	D := p.data.D
-	_, radial := p.loss.(framework.Radial)
-	err := p.eachRow(x[0], func(w *worker, s *sums, from, to int) error {
-		n := to - from
-		weights := w.g[:n*D]
-		if radial {
-			weights = w.g[:n]
-		}
-		if err := p.loss.(framework.Majorizer).Weights(weights, w.r[:n*D], D); err != nil {
-			return err
-		}
-		for i := range n {
-			s.addWeighted(weights, w.r[i*D:(i+1)*D], i, radial, p.weight(from+i))
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	total, moved := make([]float64, D), make([]float64, D)
-	for _, s := range p.sums {
-		floats.Add(total, s.weights)
-		floats.Add(moved, s.moments)
-	}
-	for k, v := range total {
-		next[0][k] = x[0][k]
-		if v > 0 {
-			next[0][k] -= moved[k] / v
-		}
-	}
-	return p.Evaluate(nil, x)
-}
-
-// addWeighted adds row i of a batch, of residual r.
-func (s *sums) addWeighted(weights, r []float64, i int, radial bool, weight float64) {
-	for k, v := range r {
-		u := weight
-		if radial {
-			u *= weights[i]
-		} else {
-			u *= weights[i*len(r)+k]
-		}
-		s.weights[k] += u
-		s.moments[k] += u * v
-	}
 }
 
 // parts is the number of parts of the mean that nothing connects.

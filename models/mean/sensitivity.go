@@ -105,7 +105,7 @@ func (p *Problem) touched(c []float64) (bool, error) {
 	}
 	typical, err := p.typical(c)
 	for i := range p.data.N {
-		if p.weight(i) > 0 && floats.Distance(c, p.data.Row(i), 2) <= touching*typical {
+		if p.data.Weight(i) > 0 && floats.Distance(c, p.data.Row(i), 2) <= touching*typical {
 			return true, err
 		}
 	}
@@ -155,7 +155,7 @@ func (s *Sensitivity) Influence() ([]float64, error) {
 	}
 	for i := range s.p.data.N {
 		row := out[i*D : (i+1)*D]
-		floats.Scale(s.p.weight(i), row)
+		floats.Scale(s.p.data.Weight(i), row)
 		if err := s.solve(row); err != nil {
 			return nil, err
 		}

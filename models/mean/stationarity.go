@@ -87,7 +87,7 @@ func (p *Problem) balance(c []float64) ([]float64, error) {
 			return err
 		}
 		for i := range n {
-			s.addBalance(w.r[i*D:(i+1)*D], w.g[i*D:(i+1)*D], p.weight(from+i), slope, step)
+			s.addBalance(w.r[i*D:(i+1)*D], w.g[i*D:(i+1)*D], p.data.Weight(from+i), slope, step)
 		}
 		return nil
 	})
@@ -100,7 +100,7 @@ func (p *Problem) balance(c []float64) ([]float64, error) {
 		clear(grad)
 		for _, s := range p.sums {
 			floats.Add(grad, s.grad[k*step:(k+1)*step])
-			slack += s.weights[k*step]
+			slack += s.slack[k*step]
 			length += s.lengths[k]
 		}
 		if length > 0 {
@@ -115,7 +115,7 @@ func (p *Problem) balance(c []float64) ([]float64, error) {
 func (s *sums) addBalance(r, g []float64, weight, slope float64, step int) {
 	for k := 0; k < len(r); k += step {
 		if floats.Norm(r[k:k+step], math.Inf(1)) == 0 {
-			s.weights[k] += weight * slope
+			s.slack[k] += weight * slope
 			s.lengths[k/step] += weight * slope
 			continue
 		}

@@ -32,9 +32,8 @@ type Distances struct {
 
 // NewDistances returns the distances from points on a manifold, one a row, as flat
 // coordinates; weights of the data belong to [Config] instead and are refused here. The
-// manifold has to be a framework.Logarithm and a framework.Distance. On spheres,
-// covariance matrices and rotations of space the derivatives are known, elsewhere they
-// are differences. It fails where a row is not finite or, by more than 1e-6, not on the
+// manifold has to be a framework.Logarithm and a framework.Distance. On spheres
+// and covariance matrices the derivatives are known, elsewhere they are differences. It fails where a row is not finite or, by more than 1e-6, not on the
 // manifold.
 func NewDistances(m framework.Manifold, points rows.Data) (*Distances, error) {
 	_, logarithm := m.(framework.Logarithm)
@@ -50,12 +49,6 @@ func NewDistances(m framework.Manifold, points rows.Data) (*Distances, error) {
 	switch on := m.(type) {
 	case *manifolds.SPD:
 		d.Function, err = newDefiniteDistances(on, points)
-	case *manifolds.Rotations:
-		if on.Size() == 9 {
-			d.Function = newTurnDistances(on, points)
-			break
-		}
-		d.Function, err = newFramedDistances(m, points)
 	default:
 		if isSphere(m) {
 			d.Function = sphereDistances{m, points}

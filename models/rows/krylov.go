@@ -37,8 +37,6 @@ type Symmetric interface {
 	Order() int
 	// Trace is the sum of its eigenvalues, known after a product.
 	Trace() float64
-	// Sketch writes random vectors of its range to the rows of dst, l x order.
-	Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error
 	// Multiply writes the products with the rows of v, l x order, to the rows of dst.
 	Multiply(ctx context.Context, dst, v []float64) error
 }
@@ -58,11 +56,6 @@ func (e explicit) Trace() (sum float64) {
 		sum += e.a[i*e.n+i]
 	}
 	return sum
-}
-
-// Sketch implements [Symmetric].
-func (e explicit) Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
-	return e.Multiply(ctx, dst, normals(rng, len(dst)))
 }
 
 func normals(rng *rand.Rand, n int) []float64 {
@@ -107,7 +100,7 @@ type krylov struct {
 func krylovEigenvectors(ctx context.Context, a Symmetric, k int, most effort) (values, vectors []float64, exact bool, err error) {
 	s := newKrylov(a, k, most.products)
 	rng := rand.New(rand.NewPCG(1, 1)) // any start does, but always the same
-	if err := a.Sketch(ctx, s.basis[:s.l*s.n], rng); err != nil {
+	if err := a.Multiply(ctx, s.basis[:s.l*s.n], normals(rng, s.l*s.n)); err != nil {
 		return nil, nil, false, err
 	}
 	added := s.orthonormalize(s.l)

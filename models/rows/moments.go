@@ -3,7 +3,6 @@ package rows
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -42,40 +41,9 @@ func (m *secondMoments) Order() int { return m.x.D }
 // Trace implements [Symmetric].
 func (m *secondMoments) Trace() float64 { return m.squares }
 
-// Sketch adds up the rows with random factors, which is half of a product.
-func (m *secondMoments) Sketch(ctx context.Context, dst []float64, rng *rand.Rand) error {
-	var draws [momentParts]*rand.Rand
-	for part := range draws {
-		draws[part] = rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
-	}
-	_, err := m.strips(ctx, dst, func(part int, along, _ []float64, _, _ int) {
-		for i := range along {
-			along[i] = draws[part].NormFloat64()
-		}
-	})
-	return err
-}
-
-// Multiply implements [Symmetric].
-func (m *secondMoments) Multiply(ctx context.Context, dst, v []float64) (err error) {
-	D := m.x.D
-	m.squares, err = m.strips(ctx, dst, func(_ int, along, squares []float64, from, rows int) {
-		dense.FrameProducts(along, rows, squares, m.x.X[from*D:], m.mean, v, rows, len(along)/rows, D)
-		for i := range rows {
-			w := m.x.Weight(from + i)
-			squares[i] *= w
-			for k := i; k < len(along); k += rows {
-				along[k] *= w
-			}
-		}
-	})
-	return err
-}
-
-// strips writes the sums of all rows less their mean with l factors each to the rows of dst, l x
-// D, and returns the sum of the squares; read writes the factors, l x rows, and the squares of a
-// strip of rows. The parts do not depend on the number of threads.
-func (m *secondMoments) strips(ctx context.Context, dst []float64, read func(part int, along, squares []float64, from, rows int)) (sum float64, err error) {
+// Multiply implements [Symmetric]: it writes the sums of all rows less their mean times their products with v. The
+// parts that are summed apart do not depend on the number of threads.
+func (m *secondMoments) Multiply(ctx context.Context, dst, v []float64) error {
 	D, n := m.x.D, m.x.N
 	l, strip := len(dst)/D, stripRows(D)
 	m.sums = dense.Grow(m.sums, momentParts*len(dst))
@@ -87,18 +55,24 @@ func (m *secondMoments) strips(ctx context.Context, dst []float64, read func(par
 		to := (part + 1) * n / momentParts
 		for from := part * n / momentParts; from < to && ctx.Err() == nil; from += strip {
 			rows := min(strip, to-from)
-			read(part, along[:l*rows], squares[:rows], from, rows)
-			totals[part] += floats.Sum(squares[:rows])
+			dense.FrameProducts(along, rows, squares, m.x.X[from*D:], m.mean, v, rows, l, D)
+			for i := range rows {
+				w := m.x.Weight(from + i)
+				totals[part] += w * squares[i]
+				for k := i; k < l*rows; k += rows {
+					along[k] *= w
+				}
+			}
 			dense.AddCentredRowProduct(sums, along, m.x.X[from*D:], m.mean, l, rows, D)
 		}
 	})
 	if err := ctx.Err(); err != nil {
-		return 0, fmt.Errorf("scqm: principal components: %w", err)
+		return fmt.Errorf("scqm: principal components: %w", err)
 	}
 	clear(dst)
-	for part, total := range totals {
+	m.squares = floats.Sum(totals[:])
+	for part := range totals {
 		floats.Add(dst, m.sums[part*len(dst):(part+1)*len(dst)])
-		sum += total
 	}
-	return sum, nil
+	return nil
 }

@@ -92,8 +92,8 @@ const outlying = 2.5 * 1.4826
 
 // DefaultDeltaFrom chooses delta of the loss of a name for
 // [LearnFrom] with these settings: as [losses.DefaultDelta] does from
-// [ResidualNorms], but by a histogram, to .8 %: from the median distance of the rows
-// from the best flat sheet of a sample, or the median size of its entries. It takes two reads. It needs no loss of the engine.
+// [ResidualNorms], but from some 2000 rows, evenly spread, or fewer of more than 262 columns: the median distance
+// from their best flat sheet, or the median size of its entries. It takes one read. It needs no loss of the engine.
 func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (float64, error) {
 	n, D := e.Shape()
 	if n < 1 || c.Latent < 1 || c.Latent > D {

@@ -99,8 +99,7 @@ var ErrAllRows = errors.New("this takes all rows in memory")
 //
 // It fails with [ErrAllRows] where kinks of the loss must be smoothed, which takes another fit: losses by entry
 // that have some, and those of the norm with residuals near 0 or with up to three directions off the sheet;
-// where there are fewer rows than columns, where entries were missing, and where numbers are beyond 2^100 or
-// below 2^-100.
+// where there are fewer rows than columns, and where entries were missing.
 func (m *Model) InfluenceFrom(ctx context.Context, src Source, threads int, take func(first int, list []RowInfluence) error) (*Influence, error) {
 	r, err := m.responseFrom(ctx, &LocalEngine{Source: src, Loss: m.Loss, Threads: threads}, threads, m.Tau)
 	if err != nil {
@@ -124,7 +123,10 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 		return nil, err
 	}
 	allRows := fmt.Errorf("scqm: influence of %d x %d rows under the loss %s: %w", n, D, m.Loss.Name(), ErrAllRows)
-	if m.Meta.Missing != nil || n < D || m.alwaysRounds() {
+	_, kinks := m.Loss.(framework.Smoother)
+	_, radial := m.Loss.(framework.Radial)
+	rounds := kinks && (!radial || D-m.Latent <= objective.FewNormals)
+	if m.Meta.Missing != nil || n < D || rounds {
 		return nil, allRows
 	}
 	held, err := m.reserveInfluence(Data{N: min(n, BlockRows), D: D}, threads)
@@ -133,12 +135,12 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 	}
 	defer held.Release()
 	f := m.sheet().WithoutFlat()
-	r, o, err := newResponse(ctx, f, m.Loss, n)
+	if len(tau) != n*m.Latent {
+		tau = nil
+	}
+	r, err := newResponse(f, m.Loss, n, tau)
 	if err != nil {
 		return nil, err
-	}
-	if len(tau) == n*m.Latent {
-		r.tau = tau
 	}
 	of, err := r.sum(ctx, e)
 	if err != nil {
@@ -147,18 +149,10 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 	if err := m.sameObjective(of.Cost, of.Exact); err != nil {
 		return nil, err
 	}
-	if !of.Unit || of.Touch {
+	if kinks && of.Touch {
 		return nil, allRows
 	}
-	o.Lambda = m.penaltyFactor(o, f.Theta)
-	return r, r.settle(of)
-}
-
-// alwaysRounds reports whether the loss has kinks that are smoothed for any residuals.
-func (m *Model) alwaysRounds() bool {
-	_, kinks := m.Loss.(framework.Smoother)
-	_, radial := m.Loss.(framework.Radial)
-	return kinks && (!radial || m.D-m.Latent <= objective.FewNormals)
+	return r, r.settle(of, objective.Regularizer{Lambda: m.penaltyFactor(f)})
 }
 
 // addNotes adds notes on why leaving out rows may move the sheet more than the influences say. The largest

@@ -57,19 +57,13 @@ func (m *Model) asPoint(ctx context.Context, x Data, threads int) (*pointFit, er
 // response computes the response of the fit or, where residuals are at kinks of the loss, of the minimum of a
 // smoothed loss nearby, which replaces the fit.
 func (s *pointFit) response(ctx context.Context) (*Response, error) {
-	whole := *s
-	whole.at = s.at.Clone()
-	if err := whole.refine(ctx); err != nil {
-		return nil, err
-	}
-	scale, err := s.problem.RoundingScale(whole.at)
+	scale, err := s.problem.RoundingScale(s.at)
 	if err != nil {
 		return nil, err
 	}
 	if scale == 0 {
-		return s.respond(ctx) // which refines tau
+		return s.respond(ctx)
 	}
-	s.at = whole.at
 	plain := s.problem
 	if s.jumps, err = objective.Jumps(plain.Loss(), plain.Data().D, scale); err != nil {
 		return nil, err
@@ -85,36 +79,24 @@ func (s *pointFit) response(ctx context.Context) (*Response, error) {
 	}
 }
 
-// sheet returns the sheet of the point.
-func (s *pointFit) sheet() *sheet.Sheet {
-	f := s.problem.NewSheet()
-	f.Load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
-	return f
-}
-
-// refine moves every tau_i to the minimum near it.
-func (s *pointFit) refine(ctx context.Context) error {
-	return nearest.RefineRows(ctx, s.at[BlockTau], s.sheet(), s.problem.Loss(), *s.problem.Data(), s.problem.Threads())
-}
-
 // respond computes the response of the fit without smoothing.
 func (s *pointFit) respond(ctx context.Context) (*Response, error) {
-	p, f := s.problem, s.sheet()
-	r, o, err := newResponse(ctx, f, p.Loss(), p.Data().N)
+	p, f := s.problem, s.problem.NewSheet()
+	f.Load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
+	r, err := newResponse(f, p.Loss(), p.Data().N, s.at[BlockTau])
 	if err != nil {
 		return nil, err
 	}
-	r.tau, o.Lambda = s.at[BlockTau], p.Lambda
 	of, err := r.sum(ctx, &LocalEngine{Source: *p.Data(), Loss: p.Loss(), Threads: p.Threads()})
 	if err != nil {
 		return nil, err
 	}
-	return r, r.settle(of)
+	return r, r.settle(of, p.Regularizer)
 }
 
 // sameFit sets the penalty to that of the fit and rejects data that it was not fitted to.
 func (m *Model) sameFit(p *Problem, at framework.Point) error {
-	p.Lambda = m.penaltyFactor(p.Objective, at[BlockTheta])
+	p.Lambda = m.penaltyFactor(m.sheet())
 	cost, terms, err := p.EvaluateTerms(nil, at)
 	if err != nil {
 		return err
@@ -123,10 +105,10 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	return m.sameObjective(cost, terms.Exact())
 }
 
-// penaltyFactor is Lambda of the fit, from its recorded penalty.
-func (m *Model) penaltyFactor(o *objective.Objective, theta []float64) float64 {
-	o.Lambda = 1
-	if size := o.Penalty(nil, theta); size > 0 {
+// penaltyFactor is Lambda of the fit, from its recorded penalty and its sheet.
+func (m *Model) penaltyFactor(f *sheet.Sheet) float64 {
+	one := objective.Regularizer{Lambda: 1}
+	if size := one.PenaltyOf(f.Shape, nil, f.Theta); size > 0 {
 		return m.Meta.Penalty / size
 	}
 	return 0

@@ -33,13 +33,19 @@ func (m *Model) leaveOut(t *testing.T, x Data, rows ...int) []RowInfluence {
 	t.Helper()
 	fit, err := presolved(m).asPoint(t.Context(), x, 0)
 	require.NoError(t, err)
-	require.NoError(t, fit.refine(t.Context()))
+	require.NoError(t, nearest.RefineRows(t.Context(), fit.at[BlockTau], fit.sheet(), fit.problem.Loss(), *fit.problem.Data(), 1))
 	out := make([]RowInfluence, len(rows))
 	for k, i := range rows {
 		out[k], err = fit.refit(t.Context(), i)
 		require.NoError(t, err)
 	}
 	return out
+}
+
+func (s *pointFit) sheet() *sheet.Sheet {
+	f := s.problem.NewSheet()
+	f.Load(s.at[BlockC], s.at[BlockQ], s.at[BlockTheta])
+	return f
 }
 
 // refit fits without row i.

@@ -1,11 +1,8 @@
 package scqm
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
@@ -38,49 +35,41 @@ type Response struct {
 	Remaining float64
 
 	n         int // rows of the fit
-	f         *sheet.Sheet
 	loss      framework.Loss
 	tau       []float64 // of all rows, where they are known here
 	jackknife *influence.Jackknife
 }
 
-// newResponse prepares the response of a sheet, without sums over rows, and an objective of no rows.
-func newResponse(ctx context.Context, f *sheet.Sheet, loss framework.Loss, n int) (*Response, *objective.Objective, error) {
-	o, err := objective.New(ctx, Data{N: 1, D: f.D, X: make([]float64, f.D)}, loss, f.Latent, f.S, 1)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &Response{n: n, f: f, loss: loss}
-	r.jackknife, err = influence.Begin(o, pointOf(f, 1))
-	return r, o, err
+// newResponse prepares the response of a sheet to n rows.
+func newResponse(f *sheet.Sheet, loss framework.Loss, n int, tau []float64) (*Response, error) {
+	jackknife, err := influence.New(f)
+	return &Response{n: n, loss: loss, tau: tau, jackknife: jackknife}, err
 }
 
 // sum reads the rows of the fit.
 func (r *Response) sum(ctx context.Context, e Engine) (*blocks.JackknifeSums, error) {
-	f, at := r.f, pointOf(r.f, 0)
+	f := r.jackknife.F
+	at := pointOf(f, 0)
 	q := blocks.Request{
-		N: r.n, D: f.D, Latent: f.Latent, S: f.S, Unit: 1, Loss: blocks.Identity(r.loss),
+		Kind: blocks.Jackknife, N: r.n, D: f.D, Latent: f.Latent, S: f.S, Unit: 1, Loss: blocks.Identity(r.loss),
 		C: at[BlockC], Q: at[BlockQ], Theta: at[BlockTheta], Tau: r.tau,
 	}
-	q.ForJackknife(r.loss)
 	partial, err := e.Sum(ctx, &q)
 	if err != nil {
 		return nil, err
 	}
-	sums, _, err := q.Total(partial)
+	sums, sample, err := q.Total(partial)
 	if err != nil {
 		return nil, err
 	}
-	return q.JackknifeSums(sums), nil
+	return q.JackknifeSums(sums, sample), nil
 }
 
-// settle solves for the response from the sums over rows.
-func (r *Response) settle(of *blocks.JackknifeSums) error {
-	if err := r.jackknife.Factorize(of.Sums); err != nil {
-		return err
-	}
-	r.Remaining = r.jackknife.Remaining()
-	return nil
+// settle solves for the response from the sums over rows, with the penalty of the fit.
+func (r *Response) settle(of *blocks.JackknifeSums, penalty objective.Regularizer) error {
+	err := r.jackknife.Solve(of.Sums, penalty)
+	r.Remaining = r.jackknife.Remaining
+	return err
 }
 
 // point returns the model as a point for n rows, with coordinates 0.
@@ -96,8 +85,8 @@ func pointOf(f *sheet.Sheet, n int) framework.Point {
 // and returns the largest. It is for one goroutine at a time.
 func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int, take func(first int, list []RowInfluence) error) (most float64, err error) {
 	n, D := src.Shape()
-	if D != r.f.D || first < 0 || first > r.n-n {
-		return 0, fmt.Errorf("scqm: influence of %d x %d rows from row %d on, of %d x %d: %w", n, D, first, r.n, r.f.D, ErrInput)
+	if D != r.jackknife.F.D || first < 0 || first > r.n-n {
+		return 0, fmt.Errorf("scqm: influence of %d x %d rows from row %d on, of %d x %d: %w", n, D, first, r.n, r.jackknife.F.D, ErrInput)
 	}
 	var out []RowInfluence
 	for at := 0; at < n; at += BlockRows {
@@ -105,9 +94,8 @@ func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int,
 		if err != nil {
 			return most, err
 		}
-		r.jackknife.Load(o, tau)
 		list := make([]influence.Row, o.Data().N)
-		if err := r.jackknife.LeaveOut(list); err != nil {
+		if err := r.jackknife.LeaveOut(list, o, tau); err != nil {
 			return most, err
 		}
 		out = out[:0]
@@ -126,7 +114,7 @@ func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int,
 // the rows from first.
 func (r *Response) block(ctx context.Context, src Source, from, first, threads int) (*objective.Objective, []float64, error) {
 	n, _ := src.Shape()
-	f, n := r.f, min(BlockRows, n-from)
+	f, n := r.jackknife.F, min(BlockRows, n-from)
 	x := Data{N: n, D: f.D, First: first + from, X: make([]float64, n*f.D)}
 	if err := src.ReadRows(ctx, x.X, from); err != nil {
 		return nil, nil, err
@@ -153,72 +141,45 @@ func (r *Response) block(ctx context.Context, src Source, from, first, threads i
 	return o, tau, nearest.RefineRows(ctx, tau, f, r.loss, x, threads)
 }
 
-var responseMagic = [8]byte{'s', 'c', 'q', 'm', 'r', 's', 'p', 1}
-
-// responseHeader is the fixed-length part of an encoded response.
-type responseHeader struct {
-	Magic     [8]byte
-	N, P      uint64
+// sentResponse is a response in bytes, before the numbers of its jackknife.
+type sentResponse struct {
+	Format, N int
 	Remaining float64
 }
 
 // MarshalBinary encodes the response, without the model, and with a checksum.
 func (r *Response) MarshalBinary() ([]byte, error) {
-	numbers := r.jackknife.Numbers()
-	h := responseHeader{responseMagic, uint64(r.n), uint64(r.jackknife.P), r.Remaining}
-	b, err := binary.Append(nil, binary.LittleEndian, &h)
-	if err != nil {
-		return nil, err
-	}
-	for _, list := range numbers {
-		if b, err = binary.Append(b, binary.LittleEndian, list); err != nil {
-			return nil, err
-		}
-	}
-	return blocks.Seal(b), nil
+	k := r.jackknife
+	return blocks.Encode(&sentResponse{blocks.Format, r.n, r.Remaining}, blocks.Numbers(k.Factor), blocks.Numbers(k.Moves))
 }
 
 // ResponseRemaining returns Remaining of an encoded response.
 func ResponseRemaining(b []byte) (float64, error) {
-	h, _, err := readResponse(b)
-	return h.Remaining, err
-}
-
-// readResponse decodes the header of a response, and returns the bytes of its arrays.
-func readResponse(b []byte) (h responseHeader, arrays []byte, err error) {
-	body, err := blocks.Unseal(b, "response")
-	if err != nil {
-		return h, nil, err
-	}
-	at, err := binary.Decode(body, binary.LittleEndian, &h)
-	if err != nil || h.Magic != responseMagic || h.N > math.MaxInt64 || !(h.Remaining >= 0) {
-		return h, nil, fmt.Errorf("scqm: these bytes are no response of format %d; use one version of scqm everywhere: %w", responseMagic[7], ErrInput)
-	}
-	return h, body[at:], nil
+	var s sentResponse
+	_, err := blocks.Decode(b, "response", &s, &s.Format)
+	return s.Remaining, err
 }
 
 // ReadResponse decodes a response of the model. It rejects bytes that are damaged, of another version, or of
 // another shape.
 func (m *Model) ReadResponse(ctx context.Context, b []byte) (*Response, error) {
-	h, arrays, err := readResponse(b)
+	var s sentResponse
+	from, err := blocks.Decode(b, "response", &s, &s.Format)
 	if err != nil {
 		return nil, err
 	}
-	r, _, err := newResponse(ctx, m.sheet().WithoutFlat(), m.Loss, int(h.N))
+	r, err := newResponse(m.sheet().WithoutFlat(), m.Loss, s.N, nil)
 	if err != nil {
 		return nil, err
 	}
-	P := r.jackknife.P
-	if h.P != uint64(P) || len(arrays) != 2*8*P*P {
-		return nil, fmt.Errorf("scqm: a response of %d numbers for a sheet of %d: %w", h.P, P, ErrInput)
-	}
-	r.Remaining = h.Remaining
-	numbers := [2][]float64{make([]float64, P*P), make([]float64, P*P)}
-	from := bytes.NewReader(arrays)
-	for _, list := range numbers {
-		if err := binary.Read(from, binary.LittleEndian, list); err != nil {
-			return nil, err
+	k := r.jackknife
+	for _, to := range []*[]float64{&k.Factor, &k.Moves} {
+		var numbers blocks.Numbers
+		if err := from.Decode(&numbers); err != nil || len(numbers) != k.P*k.P || !(framework.Point{numbers}).Finite() {
+			return nil, fmt.Errorf("scqm: a response of %d numbers for a sheet of %d: %w", len(numbers), k.P, ErrInput)
 		}
+		*to = numbers
 	}
-	return r, r.jackknife.Restore(numbers)
+	r.Remaining = s.Remaining
+	return r, ctx.Err()
 }

@@ -27,8 +27,7 @@ import (
 // The coordinates of a row are recomputed in each read, from the row and the sheet alone.
 // For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
 // step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
-// goes on from there. The start takes two reads, one
-// more where kinks are smoothed, and one more for each further start. The objective is that of
+// goes on from there. The start takes two reads, and one more for each further start. The objective is that of
 // projected rows, as [Model.Transform] computes them, which takes a longer read at the end.
 //
 // Model.Tau is nil; see [Model.Transform]. Status and residuals are computed from sums

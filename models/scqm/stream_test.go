@@ -265,7 +265,7 @@ func TestStreamRefuses(t *testing.T) {
 	var seen []ReadProgress
 	engine := &LocalEngine{Source: x, Loss: c.Loss, Threads: 2, Observe: func(p ReadProgress) {
 		seen = append(seen, p)
-		if p.Read == 8 {
+		if p.Read == 7 {
 			cancel()
 		}
 	}}
@@ -276,14 +276,14 @@ func TestStreamRefuses(t *testing.T) {
 	assert.Equal(t, ReadProgress{Read: 1, Rows: x.N, N: x.N}, seen[Blocks(x.N)-1])
 }
 
-// Delta is that of all rows in memory, to the width of a bin.
+// Delta is that of rows in memory.
 func TestDefaultDeltaFrom(t *testing.T) {
 	x := bentRows(3, 3000, 4)
 	norms, err := ResidualNorms(x, 2)
 	require.NoError(t, err)
 	got, err := DefaultDeltaFrom(t.Context(), &LocalEngine{Source: x}, Config{Latent: 2}, "huber")
 	require.NoError(t, err)
-	assert.InEpsilon(t, losses.DefaultDelta("huber", norms), got, 0.01)
+	assert.InEpsilon(t, losses.DefaultDelta("huber", norms), got, 1e-3)
 	x.Missing = true
 	sizes, err := ResidualNorms(x, 2)
 	require.NoError(t, err)

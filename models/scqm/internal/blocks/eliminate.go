@@ -32,7 +32,7 @@ func newRounding(n, d int) *nearest.General {
 // loss, by continuation from the smoothing scale: the result is a function of the row, the sheet and two
 // lengths.
 func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
-	if _, quadratic := loss.(framework.Quadratic); quadratic || rowloss.StructureOf(loss) == rowloss.StructureRadial {
+	if rowloss.StructureOf(loss) == rowloss.StructureRadial {
 		return nil
 	}
 	if _, kinks := loss.(framework.Smoother); !kinks || r.Scale == 0 {

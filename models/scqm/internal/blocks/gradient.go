@@ -67,11 +67,11 @@ type gradientKernel struct {
 	r          *Request
 	loss       framework.Loss
 	f          *sheet.Sheet
-	sweep      *alternating.StatelessSweep // projects rows as sweeps do; nil for losses r'Mr
-	projection *nearest.Projection         // projects rows under losses r'Mr
-	whole      *blockObjective             // for the number of rows of the last block
+	sweep      *alternating.StatelessSweep // projects rows as sweeps do; nil where the next two do
+	projection *nearest.Projection         // under losses r'Mr; nil where projector does
+	projector  *nearest.Projector
+	whole      *blockObjective // for the number of rows of the last block
 	grad       framework.Point
-	projector  *nearest.Projector // nil where sweep or projection does it
 }
 
 // blockObjective is an objective for blocks with a fixed number of rows.
@@ -85,13 +85,14 @@ type blockObjective struct {
 func newGradientKernel(r *Request, loss framework.Loss, most int) *gradientKernel {
 	f := r.sheet()
 	k := &gradientKernel{r: r, loss: loss, f: f}
-	if _, metric := loss.(framework.Quadratic); metric {
-		k.projection = nearest.NewLossProjection(f, loss)
-	} else {
-		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
-	}
-	if r.Kind == Projected || nearest.SumsAbsolutes(loss) && r.Eps < boundedBelow*r.Scale {
+	_, metric := loss.(framework.Quadratic)
+	switch {
+	case r.Kind == Projected, r.Kind == Jackknife, nearest.SumsAbsolutes(loss) && r.Eps < boundedBelow*r.Scale:
 		k.projector = nearest.NewProjector(f, loss)
+	case metric:
+		k.projection = nearest.NewLossProjection(f, loss)
+	default:
+		k.sweep = alternating.NewStatelessSweep(f, nil, most, 1)
 	}
 	return k
 }
@@ -140,22 +141,22 @@ func (k *gradientKernel) sum(ctx context.Context, dst []float64, x rows.Data, fi
 // place computes the projection tau of every row.
 func (k *gradientKernel) place(ctx context.Context, x rows.Data, first int) error {
 	o, f := k.whole, k.f
-	if k.projector != nil {
-		err := k.projector.Project(ctx, o.tau, x, first)
-		if err != nil || k.r.Eps == 0 {
-			return err
-		}
-		return o.descend(k.r, k.r.Eps)
-	}
-	if k.sweep != nil {
+	switch {
+	case k.sweep != nil:
 		k.sweep.Place(o.tau, x)
 		return o.eliminate(k.r, k.loss)
+	case k.projection != nil:
+		for i := range x.N {
+			k.projection.Load(x.Row(i))
+			k.projection.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
+		}
+		return nil
 	}
-	for i := range x.N {
-		k.projection.Load(x.Row(i))
-		k.projection.Find(o.tau[i*f.Latent : (i+1)*f.Latent])
+	err := k.projector.Project(ctx, o.tau, x, first)
+	if err != nil || k.r.Eps == 0 {
+		return err
 	}
-	return o.eliminate(k.r, k.loss)
+	return o.descend(k.r, k.r.Eps)
 }
 
 // addTau adds the sums over tau, and returns the sample.

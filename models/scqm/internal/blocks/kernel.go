@@ -13,6 +13,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
+	"github.com/scqm/scqm/models/scqm/internal/influence"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
@@ -38,12 +39,11 @@ func (r *Request) length() int {
 	case Curvature:
 		p := arrowhead.OuterDim(sheet.New(r.D, d, r.S).Shape, false)
 		return r.firstOrderLen() + p + p*p
-	case Far:
-		return 1
 	case Jackknife:
-		return r.jackknifeLen()
+		a := arrowhead.NewChart(sheet.New(r.D, d, r.S), false)
+		return jackknifeHead + influence.SumsLen(a.P, a.Nf)
 	default:
-		return bins
+		return 1 // Far
 	}
 }
 
@@ -73,10 +73,8 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 		return newGradientKernel(r, loss, most), nil
 	case Curvature:
 		return newCurvatureKernel(r, loss, most), nil
-	case Jackknife:
-		return newJackknifeKernel(r, loss), nil
 	default:
-		return newSizesKernel(r), nil
+		return newJackknifeKernel(r, loss, most)
 	}
 }
 

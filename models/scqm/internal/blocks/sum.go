@@ -1,8 +1,8 @@
 package blocks
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"math/bits"
 	"sync"
@@ -16,9 +16,6 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
-
-// chunk is the number of blocks that one goroutine sums at a time, a power of two.
-const chunk = 8
 
 // Progress is called with the number of rows just summed, from several goroutines.
 type Progress func(rows int)
@@ -40,44 +37,39 @@ func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.
 			return nil, fmt.Errorf("scqm: blocks %d to %d of %d: %w", b.First, b.First+b.Count-1, Count(r.N), rows.ErrInput)
 		}
 	}
-	hash, err := r.Hash()
-	if err != nil {
-		return nil, err
-	}
 	if loss != nil {
 		threads = nearest.Callers(loss, threads)
 	}
 	s := &summation{r: r, src: src, loss: loss, told: told, length: r.length(), workers: make([]*worker, par.Threads(threads))}
 	parts := make([]*Partial, len(ranges))
 	for k, b := range ranges {
-		if parts[k], err = s.partial(ctx, b, hash); err != nil {
+		if err := s.sum(ctx, b); err != nil {
 			return nil, err
 		}
+		parts[k] = &Partial{First: b.First, Blocks: b.Count, hash: r.Hash(), nodes: s.forest.list()}
 	}
 	return parts, nil
 }
 
-// partial sums a range.
-func (s *summation) partial(ctx context.Context, b Range, hash [sha256.Size]byte) (*Partial, error) {
+// sum adds up a range.
+func (s *summation) sum(ctx context.Context, b Range) error {
 	s.forest = newForest(s.r.merge())
-	s.first, s.last = b.First, b.First+b.Count
-	from, to := s.first/chunk, (s.last+chunk-1)/chunk
-	s.errs = make([]error, to-from)
-	par.Do(min(len(s.workers), to-from), to-from, func(id, i int) {
-		if s.failed.Load() {
+	errs := make([]error, b.Count)
+	var failed atomic.Bool
+	par.Do(min(len(s.workers), b.Count), b.Count, func(id, i int) {
+		if failed.Load() {
 			return
 		}
-		if s.errs[i] = s.chunk(ctx, id, from+i); s.errs[i] != nil {
-			s.failed.Store(true)
+		var n *node
+		if n, errs[i] = s.block(ctx, id, b.First+i); errs[i] != nil {
+			failed.Store(true)
+			return
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.forest.add(n)
 	})
-	for _, err := range s.errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	p := &Partial{First: b.First, Blocks: b.Count, hash: hash, length: s.length, nodes: s.forest.list()}
-	return p, s.r.close(p)
+	return cmp.Or(errs...)
 }
 
 // Numbers counts the numbers that summing holds: for each goroutine a block with its kernel and the sums of a
@@ -96,20 +88,17 @@ func (r *Request) Numbers(threads int) float64 {
 		perBlock += influence.BatchRows*(2*d+2*m+4)*p + 3*p*p + 3*D*D
 	}
 	levels := float64(bits.Len(uint(Count(r.N))))
-	return float64(threads)*(perBlock+length*(3+float64(bits.Len(chunk)))+4*D*m) + length*(levels+float64(threads)+2)
+	return float64(threads)*(perBlock+2*length+4*D*m) + length*(levels+float64(threads)+2)
 }
 
 // summation is one call of Partials.
 type summation struct {
-	r           *Request
-	src         rows.Source
-	loss        framework.Loss
-	first, last int // numbers of blocks
-	told        Progress
-	length      int
-	workers     []*worker
-	errs        []error
-	failed      atomic.Bool
+	r       *Request
+	src     rows.Source
+	loss    framework.Loss
+	told    Progress
+	length  int
+	workers []*worker
 
 	mu     sync.Mutex
 	forest *forest
@@ -117,45 +106,11 @@ type summation struct {
 
 // worker is the memory of a goroutine.
 type worker struct {
-	kernel kernel
-	x      []float64
-	weight []float64
-	free   [][]float64
+	kernel    kernel
+	x, weight []float64
 }
 
-// sums returns memory for the sums of a block.
-func (w *worker) sums(length int) []float64 {
-	if n := len(w.free); n > 0 {
-		sums := w.free[n-1]
-		w.free = w.free[:n-1]
-		return sums
-	}
-	return make([]float64, length)
-}
-
-// chunk sums the requested blocks of a chunk, merges them, and adds the result to the forest.
-func (s *summation) chunk(ctx context.Context, id, number int) error {
-	w, err := s.worker(id)
-	if err != nil {
-		return err
-	}
-	own := newForest(s.forest.merge)
-	recycle := func(sums []float64) { w.free = append(w.free, sums) }
-	for b := max(s.first, number*chunk); b < min(s.last, (number+1)*chunk); b++ {
-		n, err := s.block(ctx, w, b)
-		if err != nil {
-			return err
-		}
-		own.add(n, recycle)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range own.list() {
-		s.forest.add(n, recycle)
-	}
-	return nil
-}
-
+// worker returns the memory of a goroutine, made at first use.
 func (s *summation) worker(id int) (*worker, error) {
 	if s.workers[id] == nil {
 		most := min(Rows, s.r.N)
@@ -163,33 +118,30 @@ func (s *summation) worker(id int) (*worker, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.workers[id] = &worker{kernel: k}
+		s.workers[id] = &worker{k, make([]float64, most*s.r.D), make([]float64, most)}
 	}
 	return s.workers[id], nil
 }
 
 // block reads and sums one block.
-func (s *summation) block(ctx context.Context, w *worker, number int) (*node, error) {
-	if err := ctx.Err(); err != nil {
+func (s *summation) block(ctx context.Context, id, number int) (*node, error) {
+	w, err := s.worker(id)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
 		return nil, err
 	}
 	first := number * Rows
 	n := min(Rows, s.r.N-first)
 	x := rows.Data{N: n, D: s.r.D}
-	var err error
 	if x.X, err = s.read(ctx, w, first, n); err != nil {
 		return nil, err
 	}
 	if weigher, ok := s.src.(rows.Weigher); ok {
-		if w.weight == nil {
-			w.weight = make([]float64, min(Rows, s.r.N))
-		}
 		x.Weights = w.weight[:n]
 		if err := weigher.ReadWeights(ctx, x.Weights, first); err != nil {
 			return nil, err
 		}
 	}
-	sums := w.sums(s.length)
+	sums := make([]float64, s.length)
 	sample, err := w.kernel.sum(ctx, sums, x, first)
 	if err != nil {
 		return nil, err
@@ -197,7 +149,7 @@ func (s *summation) block(ctx context.Context, w *worker, number int) (*node, er
 	if s.told != nil {
 		s.told(n)
 	}
-	return &node{index: number, sums: sums, sample: sample}, nil
+	return &node{Index: number, Sums: sums, Sample: sample}, nil
 }
 
 // read returns n rows of the source from row first, without a copy if they are in memory.
@@ -206,9 +158,6 @@ func (s *summation) read(ctx context.Context, w *worker, first, n int) ([]float6
 		if x, err := holder.Held(first, n); x != nil || err != nil {
 			return x, err
 		}
-	}
-	if w.x == nil {
-		w.x = make([]float64, min(Rows, s.r.N)*s.r.D)
 	}
 	x := w.x[:n*s.r.D]
 	return x, s.src.ReadRows(ctx, x, first)

@@ -2,10 +2,10 @@ package blocks
 
 import (
 	"cmp"
-	"fmt"
+	"maps"
 	"slices"
 
-	"github.com/scqm/scqm/models/rows"
+	"gonum.org/v1/gonum/floats"
 )
 
 // Rows is the number of rows of a block: block b holds rows [b Rows, (b+1) Rows), the last one fewer. It is
@@ -18,15 +18,15 @@ func Count(n int) int { return (n + Rows - 1) / Rows }
 // A node holds the sums of blocks [Index << Level, (Index+1) << Level): a node of the binary tree over all
 // block numbers. Siblings merge into their parent, left before right, in whichever process.
 type node struct {
-	level, index int
-	sums         []float64
-	// sample are numbers that are listed in the order of the rows, not added.
-	sample []float64
+	Level, Index int
+	Sums         Numbers
+	// Sample are numbers that are listed in the order of the rows, not added.
+	Sample Numbers
 }
 
 // first is the first block of a node, last the one behind its last.
-func (n *node) first() int { return n.index << n.level }
-func (n *node) last() int  { return (n.index + 1) << n.level }
+func (n *node) first() int { return n.Index << n.Level }
+func (n *node) last() int  { return (n.Index + 1) << n.Level }
 
 // merge merges the sums of two parts, in place of a.
 type merge func(a, b []float64)
@@ -39,63 +39,41 @@ type forest struct {
 
 func newForest(merge merge) *forest { return &forest{merge: merge, nodes: map[[2]int]*node{}} }
 
-// add adds a node, and merges siblings while there are any; the order of calls does not matter. The forest owns
-// the sums from then on, and passes unused memory to free, which may be nil.
-func (f *forest) add(n *node, free func([]float64)) {
+// add adds a node, which it overwrites, and merges siblings while there are any; the order of calls does not matter.
+func (f *forest) add(n *node) {
 	for {
-		sibling, ok := f.nodes[[2]int{n.level, n.index ^ 1}]
+		at := [2]int{n.Level, n.Index ^ 1}
+		sibling, ok := f.nodes[at]
 		if !ok {
-			f.nodes[[2]int{n.level, n.index}] = n
+			f.nodes[[2]int{n.Level, n.Index}] = n
 			return
 		}
-		delete(f.nodes, [2]int{n.level, n.index ^ 1})
+		delete(f.nodes, at)
 		left, right := sibling, n
-		if n.index&1 == 0 {
+		if n.Index&1 == 0 {
 			left, right = n, sibling
 		}
-		f.merge(left.sums, right.sums)
-		if free != nil {
-			free(right.sums)
-		}
-		n = &node{level: left.level + 1, index: left.index >> 1, sums: left.sums, sample: append(left.sample, right.sample...)}
+		f.merge(left.Sums, right.Sums)
+		n = &node{Level: left.Level + 1, Index: left.Index >> 1, Sums: left.Sums, Sample: append(left.Sample, right.Sample...)}
 	}
 }
 
 // list returns the nodes in the order of their blocks.
 func (f *forest) list() []*node {
-	list := make([]*node, 0, len(f.nodes))
-	for _, n := range f.nodes {
-		list = append(list, n)
-	}
-	slices.SortFunc(list, func(a, b *node) int { return cmp.Compare(a.first(), b.first()) })
-	return list
+	return slices.SortedFunc(maps.Values(f.nodes), func(a, b *node) int { return cmp.Compare(a.first(), b.first()) })
 }
 
 // root merges the nodes of all blocks, of which those at the right edge have no siblings: from the right, each
 // becomes the right child of the one before. It overwrites the nodes.
-func root(list []*node, count int, merge merge) (*node, error) {
-	at := 0
-	for _, n := range list {
-		if n.first() != at {
-			break
-		}
-		at = min(n.last(), count)
-	}
-	if at != count {
-		return nil, fmt.Errorf("scqm: the sums of blocks %d to %d are missing: %w", at, count-1, rows.ErrInput)
-	}
+func root(list []*node, merge merge) *node {
 	right := list[len(list)-1]
 	for _, n := range slices.Backward(list[:len(list)-1]) {
-		merge(n.sums, right.sums)
-		n.sample = append(n.sample, right.sample...)
+		merge(n.Sums, right.Sums)
+		n.Sample = append(n.Sample, right.Sample...)
 		right = n
 	}
-	return right, nil
+	return right
 }
 
 // add is the merge of sums.
-func add(a, b []float64) {
-	for i, v := range b {
-		a[i] += v
-	}
-}
+func add(a, b []float64) { floats.Add(a, b) }

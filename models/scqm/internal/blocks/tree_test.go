@@ -38,26 +38,23 @@ func request(kind Kind, n, D, d, s int) (*Request, rows.Data) {
 func TestForestDoesNotDependOnOrder(t *testing.T) {
 	for _, count := range []int{1, 2, 3, 7, 8, 21} {
 		leaf := func(b int) *node {
-			return &node{index: b, sums: problemtest.Gaussians(uint64(b), 3), sample: []float64{float64(b)}}
+			return &node{Index: b, Sums: problemtest.Gaussians(uint64(b), 3), Sample: []float64{float64(b)}}
 		}
 		var want *node
 		for seed := range uint64(5) {
 			f := newForest(add)
 			for _, b := range rand.New(rand.NewPCG(seed, 1)).Perm(count) {
-				f.add(leaf(b), nil)
+				f.add(leaf(b))
 			}
-			got, err := root(f.list(), count, add)
-			require.NoError(t, err)
+			got := root(f.list(), add)
 			if want == nil {
 				want = got
 			}
-			require.Equal(t, want.sums, got.sums)
-			require.Equal(t, want.sample, got.sample)
-			require.Len(t, got.sample, count)
+			require.Equal(t, want.Sums, got.Sums)
+			require.Equal(t, want.Sample, got.Sample)
+			require.Len(t, got.Sample, count)
 		}
 	}
-	_, err := root([]*node{{index: 1}}, 2, add)
-	require.ErrorIs(t, err, rows.ErrInput)
 }
 
 // Sums of parts, in bytes or not, merge to those of all rows for every kind of request,
@@ -79,6 +76,9 @@ func TestPartialsMerge(t *testing.T) {
 		other.Scale = 7
 		assert.ErrorIs(t, other.Merge(right, left), rows.ErrInput)
 		require.NoError(t, r.Merge(right, left))
+		sent, err := right.MarshalBinary()
+		require.NoError(t, err)
+		require.NoError(t, right.UnmarshalBinary(sent))
 		want, sample, err := r.Total(whole)
 		require.NoError(t, err)
 		got, again, err := r.Total(right)
@@ -115,36 +115,19 @@ func TestFlippedBitsOfPartials(t *testing.T) {
 				assert.ErrorIs(t, new(Request).UnmarshalBinary(b), rows.ErrInput)
 			}
 			// With a checksum that fits: an error or a value, never a panic.
-			b = Seal(b[:len(b)-32])
+			b = seal(b[:len(b)-32])
 			if k == 0 {
 				_ = new(Partial).UnmarshalBinary(b)
 			} else {
 				_ = new(Request).UnmarshalBinary(b)
 			}
 			for cut := range 3 {
-				_ = new(Partial).UnmarshalBinary(Seal(b[:c.IntN(len(b))]))
+				_ = new(Partial).UnmarshalBinary(seal(b[:c.IntN(len(b))]))
 				_ = new(Request).UnmarshalBinary(b[:c.IntN(len(b))/(cut+1)])
 			}
 		}
 		return nil
 	})
-}
-
-// Quantiles of histograms are those of the numbers, to the width of a bin.
-func TestQuantile(t *testing.T) {
-	counts := make([]float64, bins)
-	assert.Zero(t, Quantile(counts, 0.5))
-	for i := range 1001 {
-		counts[bin(0.001*float64(i+1))]++
-	}
-	for _, part := range []float64{0.1, 0.5, 0.95} {
-		assert.InEpsilon(t, part, Quantile(counts, part), 0.016)
-	}
-	for _, v := range []float64{1e-300, 1e300, 1} {
-		counts := make([]float64, bins)
-		counts[bin(v)]++
-		assert.Positive(t, Quantile(counts, 0.5))
-	}
 }
 
 // sumOf sums count blocks from first on.

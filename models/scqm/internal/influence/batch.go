@@ -2,10 +2,10 @@ package influence
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/latent"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
@@ -20,36 +20,36 @@ const BatchRows = 32
 type batch struct {
 	k        *Jackknife
 	rowsOnly bool // without A
-	first, n int
+	n        int
 
 	o           *objective.Objective // of the rows
+	tau         []float64            // n x d
 	second      *arrowhead.Hessian
 	of          *latent.Arrowhead
 	h, e, g     []float64 // n x F, n x D: features, residuals, and gradients
-	roots       []float64 // n x d x d: R_i
+	roots       []float64 // n x d x d: R_i with C_i^-1 = R_i R_i'
 	b           []float64 // n d x P: the columns of B_i R_i
 	inverse     *arrowhead.InverseRoot
 	dh          []float64 // F x d
 	left, right []float64 // rows of P numbers: left'right is added to a sum
 }
 
-func newBatch(k *Jackknife, rowsOnly bool) batch {
+func newBatch(k *Jackknife, rowsOnly bool) *batch {
 	d := k.F.Latent
-	return batch{
+	return &batch{
 		k: k, rowsOnly: rowsOnly, inverse: arrowhead.NewInverseRoot(d), dh: make([]float64, k.Nf*d),
 		roots: make([]float64, BatchRows*d*d), b: make([]float64, BatchRows*d*k.P),
 	}
 }
 
-// load computes the derivatives of rows from to to.
-func (b *batch) load(from, to int) error {
+// load computes the derivatives of rows from to to of an objective.
+func (b *batch) load(o *objective.Objective, tau []float64, from, to int) error {
 	k, d := b.k, b.k.F.Latent
-	b.first, b.n = from, to-from
-	if err := b.setRows(); err != nil {
+	b.n, b.tau = to-from, tau[from*d:to*d]
+	if err := b.setRows(o, from, to); err != nil {
 		return err
 	}
-	at := slices.Clone(k.at)
-	at[objective.BlockTau] = at[objective.BlockTau][from*d : to*d]
+	at := framework.Point{k.at[objective.BlockC], k.at[objective.BlockQ], k.at[objective.BlockTheta], b.tau}
 	if _, _, err := b.second.AssembleHessian(b.of, at); err != nil {
 		return err
 	}
@@ -68,14 +68,13 @@ func (b *batch) load(from, to int) error {
 }
 
 // setRows sets the rows of the objective, which is another one for another number of them.
-func (b *batch) setRows() (err error) {
-	k, p := b.k, b.k.problem
-	x := p.Data().Slice(b.first, b.first+b.n)
+func (b *batch) setRows(o *objective.Objective, from, to int) (err error) {
+	k, x := b.k, o.Data().Slice(from, to)
 	if b.o != nil && b.o.Data().N == b.n {
 		b.o.SetData(x)
 		return nil
 	}
-	if b.o, err = objective.New(p.Context(), x, p.Loss(), k.F.Latent, k.F.S, 1); err != nil {
+	if b.o, err = objective.New(o.Context(), x, o.Loss(), k.F.Latent, k.F.S, 1); err != nil {
 		return err
 	}
 	b.second = arrowhead.NewDistinct(b.o, b.rowsOnly)
@@ -100,18 +99,28 @@ func (b *batch) column(i, j int) []float64 {
 	return b.b[at*b.k.P : (at+1)*b.k.P]
 }
 
+// slopes returns the m x d derivatives of z with respect to tau_i, times R_i.
+func (b *batch) slopes(i int) []float64 {
+	d := b.k.F.Latent
+	b.k.Jacobian(b.dh, b.tau[i*d:(i+1)*d])
+	slopes := b.dh[d : (1+b.k.F.M)*d]
+	b.inverse.R = b.root(i)
+	for r := range b.k.F.M {
+		b.inverse.Multiply(slopes[r*d:(r+1)*d], slopes[r*d:(r+1)*d])
+	}
+	return slopes
+}
+
 // addTo adds the rows to sums.
 func (b *batch) addTo(s sums) {
-	k := b.k
-	P, nf := k.P, k.Nf
+	P, nf := b.k.P, b.k.Nf
 	for p := range P {
 		floats.Add(s.hessian[p*P+p:(p+1)*P], b.of.A[p*P+p:(p+1)*P])
 		s.terms[p] += math.Abs(b.of.A[p*P+p])
 	}
 	floats.Add(s.grad, b.of.OuterGrad)
 	columns := b.b[:b.of.Inner()*P]
-	b.left, b.right = b.left[:0], b.right[:0]
-	b.left = append(b.left, columns...)
+	b.left, b.right = append(b.left[:0], columns...), b.right[:0]
 	floats.Scale(-1, b.left)
 	dense.AddWeightedSquare(s.hessian, b.left, columns, b.of.Inner(), P)
 	b.left = b.left[:0]
@@ -139,22 +148,10 @@ func (b *batch) addMoves(i int, weight float64) {
 			}
 		}
 	}
-	b.jacobian(i)
-	b.inverse.R = b.root(i)
-	for r := range m {
-		slope := b.dh[(1+r)*d : (2+r)*d]
-		b.inverse.Multiply(slope, slope)
-		for j, v := range slope {
-			floats.AddScaled(b.right[from+r*P:from+(r+1)*P], -v, b.column(i, j))
-		}
+	for at, v := range b.slopes(i) {
+		r, j := at/d, at%d
+		floats.AddScaled(b.right[from+r*P:from+(r+1)*P], -v, b.column(i, j))
 	}
 	b.left = append(b.left, b.right[from:]...)
 	floats.Scale(weight, b.left[from:])
-}
-
-// jacobian computes dh of row i.
-func (b *batch) jacobian(i int) {
-	d := b.k.F.Latent
-	at := (b.first + i) * d
-	b.k.Jacobian(b.dh, b.k.at[objective.BlockTau][at:at+d])
 }

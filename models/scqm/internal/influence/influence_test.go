@@ -1,7 +1,6 @@
 package influence
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -60,11 +59,11 @@ func sheetAt(o *objective.Objective, x framework.Point) *sheet.Sheet {
 // rawJackknife assembles without inverting, which needs a minimum.
 func rawJackknife(t *testing.T, p *objective.Objective, x framework.Point) *Jackknife {
 	t.Helper()
-	k, err := Begin(p, x)
+	k, err := New(sheetAt(p, x))
 	require.NoError(t, err)
-	sums := make([]float64, k.SumsLen())
-	require.NoError(t, k.Sum(context.Background(), sums, 0, p.Data().N))
-	require.NoError(t, k.assemble(sums))
+	sums := make([]float64, SumsLen(k.P, k.Nf))
+	require.NoError(t, k.Sum(sums, p, x[objective.BlockTau]))
+	require.NoError(t, k.assemble(sums, p.Regularizer))
 	return k
 }
 
@@ -87,7 +86,7 @@ func TestJackknifeHessianIsSchurComplement(t *testing.T) {
 			for i := range k.P {
 				assert.InDelta(t, a.OuterGrad[at[i]], k.grad[i], 1e-9*(1+math.Abs(k.grad[i])), name)
 				for j := i; j < k.P; j++ {
-					require.InDelta(t, want.At(at[i], at[j]), k.hessian[i*k.P+j], 1e-6*(1+math.Abs(want.At(at[i], at[j]))), "%s %v: %d, %d", name, shape, i, j)
+					require.InDelta(t, want.At(at[i], at[j]), k.Factor[i*k.P+j], 1e-6*(1+math.Abs(want.At(at[i], at[j]))), "%s %v: %d, %d", name, shape, i, j)
 				}
 			}
 		}
@@ -139,7 +138,7 @@ func TestMovesAreThoseOfSteps(t *testing.T) {
 		p, x := settledPoint(t, name, 4, 2, 2)
 		k := rawJackknife(t, p, x)
 		for i := range k.P { // any positive definite matrix serves
-			k.hessian[i*k.P+i] += lifted
+			k.Factor[i*k.P+i] += lifted
 		}
 		require.NoError(t, k.factorize())
 		v := make([]float64, k.P)
@@ -148,14 +147,26 @@ func TestMovesAreThoseOfSteps(t *testing.T) {
 			v[i] = rng.NormFloat64()
 		}
 		moved := make([]float64, k.P)
-		times(moved, k.moves, v, 1)
+		k.move(moved, v, 1)
 		assert.InEpsilon(t, movedBy(t, p, k, x, v), floats.Dot(v, moved), 1e-5, name)
 	}
 }
 
-// movedBy is the mean square change of f(tau_j) per square of step, by central
-// differences.
+// movedBy is the mean square change of f(tau_j) per square of step.
 func movedBy(t *testing.T, p *objective.Objective, k *Jackknife, x framework.Point, v []float64) float64 {
+	t.Helper()
+	change := changes(t, p, k, x, v)
+	var sum float64
+	D := p.Shape().D
+	for i := range p.Data().N {
+		gap := floats.Norm(change[i*D:(i+1)*D], 2)
+		sum += p.Data().Weight(i) * gap * gap
+	}
+	return sum / p.Data().TotalWeight()
+}
+
+// changes are those of f(tau_j) per step, by central differences.
+func changes(t *testing.T, p *objective.Objective, k *Jackknife, x framework.Point, v []float64) []float64 {
 	t.Helper()
 	const step = 1e-6
 	all := make([]float64, arrowhead.OuterDim(p.Shape(), false))
@@ -177,51 +188,55 @@ func movedBy(t *testing.T, p *objective.Objective, k *Jackknife, x framework.Poi
 			ends[side] = append(ends[side], image...)
 		}
 	}
-	var sum float64
-	D := p.Shape().D
-	for i := range p.Data().N {
-		gap := floats.Distance(ends[0][i*D:(i+1)*D], ends[1][i*D:(i+1)*D], 2) / (2 * step)
-		sum += p.Data().Weight(i) * gap * gap
-	}
-	return sum / p.Data().TotalWeight()
+	floats.Sub(ends[1], ends[0])
+	floats.Scale(1/(2*step), ends[1])
+	return ends[1]
 }
 
-// The parts of the second derivatives along a step that leverages are made of are
-// those of Hessians assembled with and without the row, and of the move of its
-// nearest point.
-func TestLeveragePartsAreThoseOfHessians(t *testing.T) {
+// The response to leaving out a row is how its nearest point moves along the step, and the parts of the second
+// derivative that leverages are made of are those of Hessians with and without the row.
+func TestResponsesAreThoseOfSteps(t *testing.T) {
 	for _, name := range []string{"squared_l2", "huber", "lp 3", "mahalanobis"} {
 		p, x := settledPoint(t, name, 4, 2, 2)
-		k, whole := rawJackknife(t, p, x), rawJackknife(t, p, x)
+		k, all := rawJackknife(t, p, x), rawJackknife(t, p, x)
 		for i := range k.P { // any positive definite matrix serves
-			k.hessian[i*k.P+i] += lifted
+			k.Factor[i*k.P+i] += lifted
 		}
+		whole := slices.Clone(k.Factor)
 		require.NoError(t, k.factorize())
 		a := newResponse(k)
-		require.NoError(t, a.load(0, 8))
-		a.solve()
-		for i := range a.n {
-			a.follow(i)
-		}
-		require.NoError(t, a.applyLossHessian())
+		require.NoError(t, a.load(p, x[objective.BlockTau], 0, 8))
+		require.NoError(t, a.run(make([]Row, 8)))
+		D := p.Shape().D
 		for _, i := range []int{1, 6, 7} {
+			v, curved := a.x[i*k.P:(i+1)*k.P], 0.0
+			for r := range k.P {
+				for c := range k.P {
+					curved += v[r] * v[c] * whole[min(r, c)*k.P+max(r, c)]
+				}
+			}
+			assert.InEpsilon(t, curved, a.slope[i], 1e-9, "%s, row %d", name, i)
+			step := slices.Clone(v)
+			size := floats.Norm(step, 2)
+			floats.Scale(1/size, step)
+			want := changes(t, p, k, x, step)[i*D : (i+1)*D]
+			floats.Scale(size, want)
 			data := *p.Data()
 			data.Weights = slices.Clone(data.Weights)
 			data.Weights[i] = 0
 			q, err := objective.New(t.Context(), data, p.Loss(), p.Shape().Latent, p.Shape().S, 1)
 			require.NoError(t, err)
 			q.Lambda = p.Lambda
-			without, v := rawJackknife(t, q, x), a.x[i*k.P:(i+1)*k.P]
-			var want float64
+			without, own := rawJackknife(t, q, x), 0.0
 			for r := range k.P {
 				for c := range k.P {
 					at := min(r, c)*k.P + max(r, c)
-					want += v[r] * v[c] * (whole.hessian[at] - without.hessian[at])
+					own += v[r] * v[c] * (all.Factor[at] - without.Factor[at])
 				}
 			}
-			D := p.Shape().D
-			got := p.Data().Weight(i)*dense.Dot(a.d[i*D:(i+1)*D], a.lossHess[i*D:(i+1)*D]) + a.remainder[i]
-			assert.InEpsilon(t, want, got, 1e-6, "%s, row %d", name, i)
+			got := p.Data().Weight(i)*dense.Dot(a.v[i*D:(i+1)*D], a.curve[i*D:(i+1)*D]) + a.remainder[i]
+			assert.InEpsilon(t, own, got, 1e-6, "%s, row %d", name, i)
+			assert.InDeltaSlice(t, want, a.v[(a.n+i)*D:(a.n+i+1)*D], 1e-5*floats.Norm(want, 2), "%s, row %d", name, i)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package influence
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,11 +12,11 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
+	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
 const (
@@ -46,35 +45,26 @@ var ErrNotMinimum = errors.New("the model is not at a minimum")
 // For P coordinates the sums take n P^2 (d + m) operations, the solution P^3.
 type Jackknife struct {
 	*arrowhead.Chart
-	problem *objective.Objective
-	at      framework.Point
-	second  framework.SecondOrder // of the loss
+	// Factor is the Cholesky factor of H, Moves is M: P x P each.
+	Factor, Moves []float64
+	// Remaining is the distance by which a Newton step of the whole fit moves the sheet.
+	Remaining float64
 
-	hessian []float64         // P x P, upper triangle
-	factor  blas64.Triangular // of the Hessian
-	moves   []float64         // P x P: M
-	grad    []float64         // P: of the cost
-	terms   []float64         // P: sums of the sizes of the terms of the diagonal
-
+	at      framework.Point // c, Q and Theta
+	grad    []float64       // P: of the cost
+	terms   []float64       // P: sums of the sizes of the terms of the diagonal of H
 	summed  *batch
 	workers []*response // by goroutine
 }
 
-// Begin prepares the jackknife at a point of an objective, without its rows: Sum takes some of
-// those that the objective has at that time, and Factorize ends it.
-func Begin(p *objective.Objective, at framework.Point) (*Jackknife, error) {
-	if size := arrowhead.OuterDim(p.Shape(), false); size > maxCoordinates {
+// New prepares the jackknife of a sheet.
+func New(f *sheet.Sheet) (*Jackknife, error) {
+	if size := arrowhead.OuterDim(f.Shape, false); size > maxCoordinates {
 		return nil, fmt.Errorf("scqm: the sheet has %d numbers and second derivatives serve up to %d: use fewer columns, such as leading principal components: %w", size, maxCoordinates, rows.ErrInput)
 	}
-	f := p.NewSheet()
-	f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
-	return &Jackknife{Chart: arrowhead.NewChart(f, false), problem: p, at: slices.Clone(at), second: rowloss.HessianOf(p.Loss())}, nil
-}
-
-// Load sets other rows, with their coordinates at a minimum, for Sum and LeaveOut. The objective must have the
-// same shape.
-func (k *Jackknife) Load(p *objective.Objective, tau []float64) {
-	k.problem, k.at[objective.BlockTau] = p, tau
+	q := make([]float64, f.D*f.M)
+	dense.Transpose(q, f.QT, f.M, f.D)
+	return &Jackknife{Chart: arrowhead.NewChart(f, false), at: framework.Point{f.C, q, f.Theta, nil}}, nil
 }
 
 // sums are views of the sums over rows in one list of numbers.
@@ -85,13 +75,10 @@ type sums struct {
 	shares         []float64 // F x F: products of features times weights
 }
 
-// SumsLen is the number of sums for P coordinates and F features.
+// SumsLen is the number of sums of [Jackknife.Sum], for P coordinates and F features.
 func SumsLen(P, F int) int { return 1 + 2*P*P + 2*P + F*F }
 
-// SumsLen is the number of sums that Sum writes.
-func (k *Jackknife) SumsLen() int { return SumsLen(k.P, k.Nf) }
-
-// view returns the sums in a list of SumsLen numbers.
+// view returns the sums in a list of [SumsLen] numbers.
 func (k *Jackknife) view(list []float64) sums {
 	next := func(n int) []float64 {
 		part := list[:n:n]
@@ -102,20 +89,14 @@ func (k *Jackknife) view(list []float64) sums {
 	return sums{weight: next(1), hessian: next(P * P), moves: next(P * P), grad: next(P), terms: next(P), shares: next(F * F)}
 }
 
-// Sum writes the sums over rows from to before to of the objective into dst, SumsLen
-// numbers.
-func (k *Jackknife) Sum(ctx context.Context, dst []float64, from, to int) error {
+// Sum adds the sums over the rows of an objective, with their coordinates at minima, to dst, SumsLen numbers.
+func (k *Jackknife) Sum(dst []float64, o *objective.Objective, tau []float64) error {
 	if k.summed == nil {
-		b := newBatch(k, false)
-		k.summed = &b
+		k.summed = newBatch(k, false)
 	}
-	clear(dst)
-	s := k.view(dst)
-	for ; from < to; from += BatchRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := k.summed.load(from, min(from+BatchRows, to)); err != nil {
+	s, n := k.view(dst), o.Data().N
+	for from := 0; from < n; from += BatchRows {
+		if err := k.summed.load(o, tau, from, min(from+BatchRows, n)); err != nil {
 			return err
 		}
 		k.summed.addTo(s)
@@ -123,19 +104,35 @@ func (k *Jackknife) Sum(ctx context.Context, dst []float64, from, to int) error 
 	return nil
 }
 
-// assemble computes hessian, moves and grad from the sums over all rows, whose memory it reuses.
-func (k *Jackknife) assemble(list []float64) error {
+// Solve computes Factor, Moves and Remaining from the sums over all rows, whose memory it keeps.
+func (k *Jackknife) Solve(sums []float64, penalty objective.Regularizer) error {
+	if err := k.assemble(sums, penalty); err != nil {
+		return err
+	}
+	if err := k.factorize(); err != nil {
+		return err
+	}
+	step, moved := slices.Clone(k.grad), make([]float64, k.P)
+	k.solve(step, 1)
+	k.move(moved, step, 1)
+	k.Remaining = math.Sqrt(math.Max(0, floats.Dot(step, moved)))
+	return nil
+}
+
+// assemble computes the Hessian, in place of its factor, and the moves.
+func (k *Jackknife) assemble(list []float64, penalty objective.Regularizer) error {
 	P, s := k.P, k.view(list)
-	k.hessian, k.moves, k.grad, k.terms = s.hessian, s.moves, s.grad, s.terms
+	k.Factor, k.Moves, k.grad, k.terms = s.hessian, s.moves, s.grad, s.terms
 	for p := range P {
 		for q := p; q < P; q++ {
-			k.moves[p*P+q] = (k.moves[p*P+q] + k.normalMoves(s.shares, p, q)) / s.weight[0]
+			k.Moves[p*P+q] = (k.Moves[p*P+q] + k.normalMoves(s.shares, p, q)) / s.weight[0]
+			k.Moves[q*P+p] = k.Moves[p*P+q]
 		}
 	}
 	from := P - k.F.Q*k.F.S
-	k.problem.AddPenaltyProduct(k.F.Shape, k.grad[from:], k.F.Theta)
-	k.problem.AddPenaltyHessian(k.F.Shape, k.hessian, P, from)
-	if !(framework.Point{k.grad, k.hessian, k.moves}).Finite() {
+	penalty.AddPenaltyProduct(k.F.Shape, k.grad[from:], k.F.Theta)
+	penalty.AddPenaltyHessian(k.F.Shape, k.Factor, P, from)
+	if !(framework.Point{k.grad, k.Factor, k.Moves}).Finite() {
 		return rows.ErrOverflow
 	}
 	return nil
@@ -153,88 +150,24 @@ func (k *Jackknife) normalMoves(shares []float64, p, q int) (sum float64) {
 	return sum
 }
 
-// Factorize assembles the Hessian from the sums over all rows, which it overwrites, computes its Cholesky
-// factor in place, and fills the lower triangle of moves.
-func (k *Jackknife) Factorize(sums []float64) error {
-	if err := k.assemble(sums); err != nil {
-		return err
-	}
-	return k.factorize()
-}
-
+// factorize replaces the Hessian by its Cholesky factor.
 func (k *Jackknife) factorize() error {
-	P := k.P
-	for i := range P {
-		k.hessian[i*P+i] += jitter * k.terms[i]
-		for j := range i {
-			k.moves[i*P+j] = k.moves[j*P+i]
-		}
+	for i, v := range k.terms {
+		k.Factor[i*k.P+i] += jitter * v
 	}
-	var ok bool
-	k.factor, ok = lapack64.Potrf(blas64.Symmetric{N: P, Stride: P, Uplo: blas.Upper, Data: k.hessian})
-	if !ok {
+	if _, ok := lapack64.Potrf(blas64.Symmetric{N: k.P, Stride: k.P, Uplo: blas.Upper, Data: k.Factor}); !ok {
 		return fmt.Errorf("scqm: a small change of the sheet lowers the objective, or leaves it as it is: fit with more iterations or a smaller tolerance, or with a ridge: %w", ErrNotMinimum)
 	}
 	return nil
 }
 
-// pull writes J'g for features h.
-func (k *Jackknife) pull(dst, g, h []float64) {
-	for p := range dst {
-		dst[p] = 0
-		for _, t := range k.TermsOf(p) {
-			dst[p] += t.Sign * g[t.Row] * h[t.Feature]
-		}
-	}
+// solve replaces the n columns of b by H^-1 times them.
+func (k *Jackknife) solve(b []float64, n int) {
+	factor := blas64.Triangular{N: k.P, Stride: k.P, Data: k.Factor, Uplo: blas.Upper, Diag: blas.NonUnit}
+	lapack64.Potrs(factor, blas64.General{Rows: k.P, Cols: n, Stride: n, Data: b})
 }
 
-// scatter writes v as the D x F matrix M with de = M h.
-func (k *Jackknife) scatter(m, v []float64) {
-	clear(m)
-	for c, x := range v {
-		for _, t := range k.TermsOf(c) {
-			m[t.Row*k.Nf+t.Feature] += t.Sign * x
-		}
-	}
-}
-
-// Remaining is the distance by which a Newton step of the whole fit moves the sheet.
-func (k *Jackknife) Remaining() float64 {
-	step, moved := slices.Clone(k.grad), make([]float64, k.P)
-	k.solve(step, 1)
-	times(moved, k.moves, step, 1)
-	return math.Sqrt(math.Max(0, floats.Dot(step, moved)))
-}
-
-// times writes the products of the symmetric matrix a with n vectors, the rows
-// of x, into those of dst.
-func times(dst, a, x []float64, n int) {
-	P := len(x) / n
-	dense.FrameProducts(dst, P, nil, a, nil, x, P, n, P)
-}
-
-// Numbers returns the matrices that LeaveOut needs: the factor and the moves, P x P each.
-func (k *Jackknife) Numbers() [2][]float64 { return [2][]float64{k.hessian, k.moves} }
-
-// Restore sets the Numbers of another jackknife at the same sheet, instead of sums and Factorize.
-func (k *Jackknife) Restore(of [2][]float64) error {
-	P := k.P
-	for _, list := range of {
-		if len(list) != P*P {
-			return fmt.Errorf("scqm: influence by %d numbers, want %d: %w", len(list), P*P, rows.ErrInput)
-		}
-		for _, v := range list {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("scqm: influence by numbers that are not finite: %w", rows.ErrInput)
-			}
-		}
-	}
-	k.hessian, k.moves = of[0], of[1]
-	for i := range P {
-		if !(k.hessian[i*P+i] > 0) {
-			return fmt.Errorf("scqm: influence by a factor that is none: %w", rows.ErrInput)
-		}
-	}
-	k.factor = blas64.Triangular{N: P, Stride: P, Data: k.hessian, Uplo: blas.Upper, Diag: blas.NonUnit}
-	return nil
+// move writes M times n vectors, the rows of x, into those of dst.
+func (k *Jackknife) move(dst, x []float64, n int) {
+	dense.FrameProducts(dst, k.P, nil, k.Moves, nil, x, k.P, n, k.P)
 }

@@ -1,15 +1,16 @@
 package influence
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/par"
+	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
 // maxLeverage bounds leverages, and so the factor 1/(1 - h) of the first-order change by twenty.
@@ -26,78 +27,69 @@ type Row struct{ Move, Residual, Without, Leverage float64 }
 //
 // which changes e_i by de_i for fixed tau_i, and by df_i with tau_i at its minimum.
 type response struct {
-	batch
-	x, moved  []float64 // n x P
-	columns   []float64 // P x n
-	m         []float64 // D x F
-	d         []float64 // 2n x D: all de, then all df
-	lossHess  []float64 // 2n x D: the Hessian of the loss times those
-	r         []float64 // 2n x D: residuals in the coordinates of the data, twice
-	remainder []float64 // n: x'H_i x less de'L de, times the weight
-	mg, t     []float64 // F, d
+	*batch
+	x, moved    []float64 // n x P
+	columns     []float64 // P x n
+	d           []float64 // 2n x D: all de, then all df, in the frame
+	r, v, curve []float64 // 2n x D: e twice and d in the coordinates of the data, and the Hessian of the loss times v
+	slope       []float64 // n: x_i'Hx_i
+	remainder   []float64 // n: x_i'H_i x_i less de'L de, times the weight
+
+	turned, turning, pulled, bend []float64 // D: parts of the second order of a move
 }
 
 func newResponse(k *Jackknife) *response {
-	f, n := k.F, BatchRows
 	vec := func(n int) []float64 { return make([]float64, n) }
+	P, D, n := k.P, k.F.D, BatchRows
 	return &response{
-		batch: newBatch(k, true), x: vec(n * k.P), moved: vec(n * k.P), columns: vec(n * k.P),
-		m: vec(f.D * k.Nf), d: vec(2 * n * f.D), lossHess: vec(2 * n * f.D), r: vec(2 * n * f.D), remainder: vec(n),
-		mg: vec(k.Nf), t: vec(f.Latent),
+		batch: newBatch(k, true), x: vec(n * P), moved: vec(n * P), columns: vec(n * P),
+		d: vec(2 * n * D), r: vec(2 * n * D), v: vec(2 * n * D), curve: vec(2 * n * D), slope: vec(n), remainder: vec(n),
+		turned: vec(D), turning: vec(D), pulled: vec(D), bend: vec(D),
 	}
 }
 
-// LeaveOut computes the influence of every row of the objective.
-func (k *Jackknife) LeaveOut(dst []Row) error {
+// LeaveOut computes the influence of every row of an objective, with their coordinates at minima.
+func (k *Jackknife) LeaveOut(dst []Row, o *objective.Objective, tau []float64) error {
 	batches := (len(dst) + BatchRows - 1) / BatchRows
-	threads := k.problem.Threads()
 	errs := make([]error, batches)
-	if len(k.workers) < threads {
-		k.workers = make([]*response, threads)
+	if len(k.workers) < o.Threads() {
+		k.workers = make([]*response, o.Threads())
 	}
-	par.Do(threads, batches, func(id, i int) {
-		if errs[i] = k.problem.Context().Err(); errs[i] != nil {
-			return
-		}
+	par.Do(o.Threads(), batches, func(id, i int) {
 		if k.workers[id] == nil {
 			k.workers[id] = newResponse(k)
 		}
 		from := i * BatchRows
-		errs[i] = k.workers[id].run(dst[from:min(from+BatchRows, len(dst))], from)
-	})
-	for _, err := range errs {
-		if err != nil {
-			return err
+		to := min(from+BatchRows, len(dst))
+		if errs[i] = k.workers[id].load(o, tau, from, to); errs[i] == nil {
+			errs[i] = k.workers[id].run(dst[from:to])
 		}
-	}
-	return nil
+	})
+	return cmp.Or(errs...)
 }
 
-// run computes the influence of the rows from the first one on.
-func (a *response) run(dst []Row, from int) error {
-	if err := a.load(from, from+len(dst)); err != nil {
-		return err
-	}
+// run computes the influence of the rows that are loaded.
+func (a *response) run(dst []Row) error {
 	a.solve()
+	n, P, D, frame := a.n, a.k.P, a.k.F.D, a.second.Frame
 	for i := range dst {
 		a.follow(i)
 	}
-	if err := a.applyLossHessian(); err != nil {
-		return err
+	for i := range 2 * n {
+		frame.Restore(a.v[i*D:(i+1)*D], a.d[i*D:(i+1)*D])
+		frame.Restore(a.r[i*D:(i+1)*D], a.e[i%n*D:(i%n+1)*D])
 	}
-	P, D := a.k.P, a.k.F.D
+	used := 2 * n * D
+	if err := rowloss.HessianOf(a.o.Loss()).HessianProduct(a.curve[:used], a.r[:used], a.v[:used], D); err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", a.o.Loss().Name(), err)
+	}
 	for i := range dst {
+		e, df := a.r[i*D:(i+1)*D], a.v[(n+i)*D:(n+i+1)*D]
 		h := a.leverage(i)
-		x, df := a.x[i*P:(i+1)*P], a.d[(a.n+i)*D:(a.n+i+1)*D]
-		e := a.e[i*D : (i+1)*D]
-		dst[i] = Row{
-			Move:     math.Sqrt(math.Max(0, floats.Dot(x, a.moved[i*P:(i+1)*P]))) / (1 - h),
-			Residual: floats.Norm(e, 2),
-			Leverage: h,
-		}
-		floats.Scale(1/(1-h), df)
-		floats.Add(df, e)
-		dst[i].Without = floats.Norm(df, 2)
+		move := floats.Dot(a.x[i*P:(i+1)*P], a.moved[i*P:(i+1)*P])
+		dst[i] = Row{Move: math.Sqrt(math.Max(0, move)) / (1 - h), Residual: floats.Norm(e, 2), Leverage: h}
+		floats.AddScaled(e, 1/(1-h), df)
+		dst[i].Without = floats.Norm(e, 2)
 	}
 	return nil
 }
@@ -105,85 +97,74 @@ func (a *response) run(dst []Row, from int) error {
 // solve computes x, and the products of the moves with it.
 func (a *response) solve() {
 	k, n := a.k, a.n
-	P, D, nf := k.P, k.F.D, k.Nf
 	for i := range n {
-		k.pull(a.x[i*P:(i+1)*P], a.g[i*D:(i+1)*D], a.h[i*nf:(i+1)*nf])
+		g, h, x := a.g[i*k.F.D:], a.h[i*k.Nf:], a.x[i*k.P:(i+1)*k.P]
+		for p := range x { // J'g
+			x[p] = 0
+			for _, t := range k.TermsOf(p) {
+				x[p] += t.Sign * g[t.Row] * h[t.Feature]
+			}
+		}
 	}
-	dense.Transpose(a.columns[:n*P], a.x[:n*P], n, P)
-	k.solve(a.columns[:n*P], n)
-	dense.Transpose(a.x[:n*P], a.columns[:n*P], P, n)
-	times(a.moved[:n*P], k.moves, a.x[:n*P], n)
+	x, columns := a.x[:n*k.P], a.columns[:n*k.P]
+	dense.Transpose(columns, x, n, k.P)
+	k.solve(columns, n)
+	dense.Transpose(x, columns, k.P, n)
+	k.move(a.moved[:n*k.P], x, n)
 }
 
-// follow computes de, df and remainder of row i.
+// follow computes de, df, slope and remainder of row i.
 func (a *response) follow(i int) {
-	k, f := a.k, a.k.F
-	D, nf, m, d := f.D, k.Nf, f.M, f.Latent
-	h, g, x := a.h[i*nf:(i+1)*nf], a.g[i*D:(i+1)*D], a.x[i*k.P:(i+1)*k.P]
+	k := a.k
+	d, m, D := k.F.Latent, k.F.M, k.F.D
+	g, x := a.g[i*D:(i+1)*D], a.x[i*k.P:(i+1)*k.P]
 	de, df := a.d[i*D:(i+1)*D], a.d[(a.n+i)*D:(a.n+i+1)*D]
-	k.scatter(a.m, x)
-	clear(a.mg)
-	for r := range de {
-		row := a.m[r*nf : (r+1)*nf]
-		de[r] = dense.Dot(row, h)
-		floats.AddScaled(a.mg, g[r], row)
-	}
-	for j := range a.t {
-		a.t[j] = dense.Dot(a.column(i, j), x) // R'B'x
-	}
-	copy(df, de)
-	a.jacobian(i)
-	a.inverse.R = a.root(i)
-	for r := range m {
-		slope := a.dh[(1+r)*d : (2+r)*d]
-		a.inverse.Multiply(slope, slope)
-		df[r] -= dense.Dot(slope, a.t)
-	}
+	a.step(de, x, g, a.h[i*k.Nf:])
+	a.slope[i] = dense.Dot(g, de)
 	// -B C^-1 B', then the second order of the move as in chart.addMove.
-	a.remainder[i] = -dense.Dot(a.t, a.t)
-	for r := range D {
-		turn := a.m[r*nf+1 : r*nf+1+m]
-		a.remainder[i] -= dense.Dot(turn, g[:m]) * dense.Dot(turn, h[1:1+m])
-	}
-	for j := range f.S {
-		a.remainder[i] += 2 * a.mg[1+d+j] * dense.Dot(a.m[(d+j)*nf+1+m:(d+j+1)*nf], h[1+m:])
+	a.remainder[i] = 2*dense.Dot(a.pulled[d:m], a.bend[d:m]) - dense.Dot(a.turning, a.turned)
+	copy(df, de)
+	slopes := a.slopes(i)
+	for j := range d {
+		along := dense.Dot(a.column(i, j), x) // R'B'x
+		a.remainder[i] -= along * along
+		for r := range m {
+			df[r] -= slopes[r*d+j] * along
+		}
 	}
 }
 
-// applyLossHessian computes lossHess.
-func (a *response) applyLossHessian() error {
-	D, n, frame := a.k.F.D, a.n, a.second.Frame
-	for i := range 2 * n {
-		frame.Restore(a.lossHess[i*D:(i+1)*D], a.d[i*D:(i+1)*D])
-		frame.Restore(a.r[i*D:(i+1)*D], a.e[i%n*D:(i%n+1)*D])
+// step writes de of a step x for a row with gradient g and features h. The parts of it are those by turns of Q, with
+// the same for g in place of z, those by Theta, and the gradient times the change of Q.
+func (a *response) step(de, x, g, h []float64) {
+	for _, v := range [][]float64{de, a.turned, a.turning, a.pulled, a.bend} {
+		clear(v)
 	}
-	if err := a.k.second.HessianProduct(a.lossHess[:2*n*D], a.r[:2*n*D], a.lossHess[:2*n*D], D); err != nil {
-		return fmt.Errorf("scqm: loss %s: %w", a.k.problem.Loss().Name(), err)
+	for p, size := range x {
+		for _, t := range a.k.TermsOf(p) {
+			v, f := t.Sign*size, t.Feature
+			de[t.Row] += v * h[f]
+			switch {
+			case f > a.k.F.M:
+				a.bend[t.Row] += v * h[f]
+			case f > 0:
+				a.turned[t.Row] += v * h[f]
+				a.turning[t.Row] += v * g[f-1]
+				a.pulled[f-1] += v * g[t.Row]
+			}
+		}
 	}
-	for i := range 2 * n {
-		v := a.r[i*D : (i+1)*D] // no longer needed
-		copy(v, a.lossHess[i*D:(i+1)*D])
-		frame.Rotate(a.lossHess[i*D:(i+1)*D], v)
-	}
-	return nil
 }
 
 // leverage is the share of row i in the second derivative of the cost along x, from 0 to maxLeverage. Besides
 // df'L df, that of a model linear around the row, it has terms with the curvature of the sheet times the
 // residual. These count only where they reduce it; otherwise they mislead, as the sheet turns away.
 func (a *response) leverage(i int) float64 {
-	D, n, weight := a.k.F.D, a.n, a.o.Data().Weight(i)
-	at := func(v []float64, i int) []float64 { return v[i*D : (i+1)*D] }
-	slope := dense.Dot(at(a.g, i), at(a.d, i)) // x'Hx
-	if !(slope > 0) {
+	if !(a.slope[i] > 0) {
 		return 0
 	}
-	whole := weight*dense.Dot(at(a.d, i), at(a.lossHess, i)) + a.remainder[i]
-	linear := weight * dense.Dot(at(a.d, n+i), at(a.lossHess, n+i))
-	return min(max(0, min(whole, linear)/slope), maxLeverage)
-}
-
-// solve replaces the n columns of b by H^-1 times them.
-func (k *Jackknife) solve(b []float64, n int) {
-	lapack64.Potrs(k.factor, blas64.General{Rows: k.P, Cols: n, Stride: n, Data: b})
+	D, weight := a.k.F.D, a.o.Data().Weight(i)
+	curvature := func(i int) float64 { return weight * dense.Dot(a.v[i*D:(i+1)*D], a.curve[i*D:(i+1)*D]) }
+	whole, linear := curvature(i)+a.remainder[i], curvature(a.n+i)
+	return min(max(0, min(whole, linear)/a.slope[i]), maxLeverage)
 }

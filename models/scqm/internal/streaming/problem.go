@@ -160,10 +160,7 @@ func (p *Problem) find(x framework.Point, second bool) (found, error) {
 		kind = blocks.Projected
 	}
 	r := p.request(kind, x)
-	hash, err := r.Hash()
-	if err != nil {
-		return found{}, err
-	}
+	hash := r.Hash()
 	for _, k := range p.kept {
 		if k.first != nil && k.hash == hash && (k.second != nil || !second) {
 			return k, nil
@@ -252,27 +249,6 @@ func MeetsKinks(l framework.Loss, f sheet.Shape) bool {
 	_, kinks := l.(framework.Smoother)
 	_, radial := l.(framework.Radial)
 	return kinks && radial && f.D-f.Latent <= objective.FewNormals
-}
-
-// findScale sets the smoothing scale for a start.
-func (p *Problem) findScale(x framework.Point) error {
-	p.scale, p.eps, p.lastEps = 0, 0, 0
-	if _, kinks := p.loss.(framework.Smoother); !kinks {
-		return nil
-	}
-	_, radial := p.loss.(framework.Radial)
-	if radial && !MeetsKinks(p.loss, p.shape) {
-		return nil
-	}
-	kind := blocks.Entries
-	if radial {
-		kind = blocks.Norms
-	}
-	counts, _, err := p.sum(p.request(kind, x))
-	if err == nil {
-		p.scale = blocks.Quantile(counts, 0.5)
-	}
-	return err
 }
 
 // Refute reports fits whose curvature still grows; see [objective.Growing].

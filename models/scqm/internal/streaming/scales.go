@@ -1,9 +1,16 @@
 package streaming
 
 import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/nearest"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
@@ -15,6 +22,62 @@ const onlineSmoothing = 0.1
 
 // Scales returns the scales of the problem, found by its starts.
 func (p *Problem) Scales() Scales { return Scales{p.unit, p.Lambda, p.scale} }
+
+// findScale sets the smoothing scale for a start.
+func (s *Starts) findScale(x framework.Point) error {
+	p := s.p
+	p.scale, p.eps, p.lastEps = 0, 0, 0
+	_, kinks := p.loss.(framework.Smoother)
+	_, radial := p.loss.(framework.Radial)
+	if kinks && (!radial || MeetsKinks(p.loss, p.shape)) {
+		p.scale = s.medianSize(x, !radial)
+	}
+	return p.ctx.Err()
+}
+
+// MedianResidual returns the median distance of the rows from the best flat sheet, or the median size of their
+// entries, estimated from the sample of the rows. The problem is that of a flat sheet; its loss is ignored.
+func (p *Problem) MedianResidual(entries bool) (float64, error) {
+	s, err := p.NewStarts(Settings{})
+	if err != nil {
+		return 0, err
+	}
+	x := framework.NewPoint(p.blocks)
+	copy(x[objective.BlockC], s.mean)
+	dense.Transpose(x[objective.BlockQ], s.axes, p.shape.Latent, p.shape.D)
+	return s.medianSize(x, entries), nil
+}
+
+// medianSize returns the weighted median of the residuals of the sample that are not 0, at Euclidean projections: of
+// their norms, or of the sizes of their entries.
+func (s *Starts) medianSize(at framework.Point, entries bool) float64 {
+	f := s.p.f
+	f.Load(at[objective.BlockC], at[objective.BlockQ], at[objective.BlockTheta])
+	projection := nearest.NewProjection(f)
+	tau, z, phi, r := make([]float64, f.Latent), make([]float64, f.M), make([]float64, f.Q), make([]float64, f.D)
+	var sizes, weights []float64
+	for i, w := range s.sample.Weights {
+		floats.SubTo(r, s.sample.Row(i), f.C)
+		projection.Load(r)
+		projection.Find(tau)
+		f.Coordinates(z, phi, tau)
+		f.Residual(r, z, s.sample.Row(i))
+		list := r
+		if !entries {
+			list = []float64{floats.Norm(r, 2)}
+		}
+		for _, v := range list {
+			if v != 0 {
+				sizes, weights = append(sizes, math.Abs(v)), append(weights, w)
+			}
+		}
+	}
+	if sizes == nil {
+		return 0
+	}
+	stat.SortWeighted(sizes, weights)
+	return stat.Quantile(0.5, stat.Empirical, sizes, weights)
+}
 
 // SetScales sets scales found on other rows, for rows that are seen once.
 func (p *Problem) SetScales(s Scales) {

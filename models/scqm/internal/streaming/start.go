@@ -83,7 +83,7 @@ func (s *Starts) Point(k int) (framework.Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x, s.p.findScale(x)
+	return x, s.findScale(x)
 }
 
 // components computes mean, unit and sample, and the principal axes of the sample.
