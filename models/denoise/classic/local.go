@@ -151,12 +151,7 @@ func newLocalWorker(ctx context.Context, m SCQM, K, D int) (*localWorker, error)
 			return nil, err
 		}
 	}
-	shape := w.curved
-	if w.fitter == nil { // Learn delivers flat models with columns of zero curvature
-		m.Linear = false
-		shape = m.columns(D)
-	}
-	if w.nearest, err = scqm.NewNearest(D, m.Latent, shape, w.config.Loss); err != nil {
+	if w.nearest, err = scqm.NewNearest(D, m.Latent, w.curved, w.config.Loss); err != nil {
 		return nil, err
 	}
 	return w, nil

@@ -57,8 +57,7 @@ func (s *Starts) medianSize(at framework.Point, entries bool) float64 {
 	tau, z, phi, r := make([]float64, f.Latent), make([]float64, f.M), make([]float64, f.Q), make([]float64, f.D)
 	var sizes, weights []float64
 	for i, w := range s.sample.Weights {
-		floats.SubTo(r, s.sample.Row(i), f.C)
-		projection.Load(r)
+		projection.Load(s.sample.Row(i))
 		projection.Find(tau)
 		f.Coordinates(z, phi, tau)
 		f.Residual(r, z, s.sample.Row(i))
