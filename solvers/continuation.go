@@ -20,7 +20,7 @@ import (
 // of two, so that runs on similar problems have their smoothed costs in common. A step ends when the relative
 // decrease of the smoothed cost is at most a tolerance in each of two iterations; the tolerance falls
 // geometrically from FirstTolerance to LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after
-// four steps, at the smoothing length of the fourth: it follows the minima of smoothed
+// four steps, unless Inner is [Newton], at the smoothing length of the fourth: it follows the minima of smoothed
 // costs better from a start near them than from a start near a kink.
 //
 // The iterate of the state is the best point by the cost itself, which is

@@ -68,9 +68,11 @@ func (a Continuation) finish(e *framework.Evaluator, s *ContinuationState) error
 // shortLast.
 const shortStage, shortFirst, shortLast = 3, 1e-5, 1e-6
 
-// shortens reports whether the polish follows the first steps.
+// shortens reports whether the polish follows the first steps. With [Newton] all steps run: there they cost
+// less than the polish, and still find lower minima.
 func (a Continuation) shortens(e *framework.Evaluator, s *ContinuationState) bool {
-	if s.Eps == 0 || s.Finished || a.lastStage() <= shortStage {
+	_, newton := a.Inner.(Newton)
+	if newton || s.Eps == 0 || s.Finished || a.lastStage() <= shortStage {
 		return false
 	}
 	shape, fits := latent.ShapeOf(e)
