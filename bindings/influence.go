@@ -51,11 +51,7 @@ func responseOf(in *input) work {
 			return nil, err
 		}
 		b, err := r.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		remaining, err := scqm.ResponseRemaining(b)
-		return &outcome{report: remaining, bytes: b}, err
+		return &outcome{report: r.Remaining, bytes: b}, err
 	}
 }
 

@@ -34,11 +34,11 @@ func sumOf(in *input) work {
 			}
 		}
 		blocks := scqm.BlockRange{First: p.first / scqm.BlockRows, Count: scqm.Blocks(p.rows)}
-		sums, err := scqm.SumRanges(j.ctx, r, p.source(), loss, []scqm.BlockRange{blocks}, threads(s.Threads))
+		sums, err := scqm.SumRange(j.ctx, r, p.source(), loss, blocks, threads(s.Threads))
 		if err != nil {
 			return nil, err
 		}
-		b, err := sums[0].MarshalBinary()
+		b, err := sums.MarshalBinary()
 		return &outcome{bytes: b}, err
 	}
 }
@@ -57,11 +57,7 @@ func mergeOf(in *input) work {
 			if err != nil {
 				return nil, err
 			}
-			p, err := readPartial(b)
-			if err == nil {
-				err = q.take(p)
-			}
-			if err != nil {
+			if err := q.takeBytes(b); err != nil {
 				return nil, err
 			}
 		}
@@ -78,21 +74,6 @@ func (in *input) request() *scqm.Request {
 	r := new(scqm.Request)
 	in.note(r.UnmarshalBinary(in.bytes("request")))
 	return r
-}
-
-// partialAt decodes an answer of Python's.
-func partialAt(address uint64, length int64) (*scqm.Partial, error) {
-	b, err := viewOf[byte]("part", address, int(length))
-	if err != nil {
-		return nil, err
-	}
-	return readPartial(b)
-}
-
-// readPartial decodes an answer, which keeps none of the bytes.
-func readPartial(b []byte) (*scqm.Partial, error) {
-	p := new(scqm.Partial)
-	return p, p.UnmarshalBinary(b)
 }
 
 // part is some rows of a table, as a source of the whole table: others are not asked for.

@@ -153,13 +153,6 @@ func (r *Response) MarshalBinary() ([]byte, error) {
 	return blocks.Encode(&sentResponse{blocks.Format, r.n, r.Remaining}, blocks.Numbers(k.Factor), blocks.Numbers(k.Moves))
 }
 
-// ResponseRemaining returns Remaining of an encoded response.
-func ResponseRemaining(b []byte) (float64, error) {
-	var s sentResponse
-	_, err := blocks.Decode(b, "response", &s, &s.Format)
-	return s.Remaining, err
-}
-
 // ReadResponse decodes a response of the model. It rejects bytes that are damaged, of another version, or of
 // another shape.
 func (m *Model) ReadResponse(ctx context.Context, b []byte) (*Response, error) {

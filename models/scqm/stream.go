@@ -38,18 +38,18 @@ type (
 type Engine interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (n, D int)
-	// Sum answers a request, by [SumRanges] for parts of the blocks and [Request.Merge].
+	// Sum answers a request, by [SumRange] for parts of the blocks and [Request.Merge].
 	Sum(ctx context.Context, r *Request) (*Partial, error)
 }
 
-// SumRanges answers a request for ranges of blocks of a source, each by a result, on at most so many threads, below 1
-// all processors. The results do not depend on their number. It holds one block for each thread, with what summing
+// SumRange answers a request for a range of blocks of a source, on at most so many threads, below 1 all processors. The
+// result does not depend on their number. It holds one block for each thread, with what summing
 // takes, which is reserved before. A loss other than that of the request is refused.
-func SumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int) ([]*Partial, error) {
-	return sumRanges(ctx, r, src, loss, ranges, threads, nil)
+func SumRange(ctx context.Context, r *Request, src Source, loss framework.Loss, of BlockRange, threads int) (*Partial, error) {
+	return sumRange(ctx, r, src, loss, of, threads, nil)
 }
 
-func sumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss, ranges []BlockRange, threads int, told blocks.Progress) ([]*Partial, error) {
+func sumRange(ctx context.Context, r *Request, src Source, loss framework.Loss, of BlockRange, threads int, told blocks.Progress) (*Partial, error) {
 	if r.Kind.Scores() && (loss == nil || blocks.Identity(loss) != r.Loss) {
 		return nil, fmt.Errorf("scqm: a request for the loss %.80s is answered with another: %w", r.Loss, ErrInput)
 	}
@@ -58,7 +58,7 @@ func sumRanges(ctx context.Context, r *Request, src Source, loss framework.Loss,
 		return nil, fmt.Errorf("scqm: %w", err)
 	}
 	defer held.Release()
-	return r.Partials(ctx, src, loss, ranges, threads, told)
+	return r.Partial(ctx, src, loss, of, threads, told)
 }
 
 // ReadProgress is the progress of a read of all rows.
@@ -97,9 +97,5 @@ func (e *LocalEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 			e.Observe(e.progress)
 		}
 	}
-	p, err := sumRanges(ctx, r, e.Source, e.Loss, []BlockRange{{Count: Blocks(r.N)}}, e.Threads, told)
-	if err != nil {
-		return nil, err
-	}
-	return p[0], nil
+	return sumRange(ctx, r, e.Source, e.Loss, BlockRange{Count: Blocks(r.N)}, e.Threads, told)
 }

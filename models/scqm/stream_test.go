@@ -94,11 +94,7 @@ func (e *cutEngine) Sum(ctx context.Context, r *Request) (*Partial, error) {
 
 // sumBlocks answers a request for count blocks from first on.
 func sumBlocks(ctx context.Context, r *Request, src Source, loss framework.Loss, first, count int) (*Partial, error) {
-	p, err := SumRanges(ctx, r, src, loss, []BlockRange{{First: first, Count: count}}, 1)
-	if err != nil {
-		return nil, err
-	}
-	return p[0], nil
+	return SumRange(ctx, r, src, loss, BlockRange{First: first, Count: count}, 1)
 }
 
 // sameModel requires equal bits of c, U, V and Theta.

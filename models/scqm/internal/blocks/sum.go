@@ -23,37 +23,32 @@ type Progress func(rows int)
 // Range are the blocks from number First on, so many.
 type Range struct{ First, Count int }
 
-// Partials sums each of some ranges of blocks of a source, in parallel. The loss must be that of the
+// Partial sums a range of blocks of a source, in parallel. The loss must be that of the
 // request; this is not checked.
-func (r *Request) Partials(ctx context.Context, src rows.Source, loss framework.Loss, ranges []Range, threads int, told Progress) ([]*Partial, error) {
+func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.Loss, b Range, threads int, told Progress) (*Partial, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	if n, d := src.Shape(); n != r.N || d != r.D {
 		return nil, fmt.Errorf("scqm: a request for %d x %d rows, and a source of %d x %d: %w", r.N, r.D, n, d, rows.ErrInput)
 	}
-	for _, b := range ranges {
-		if b.First < 0 || b.Count < 1 || b.First > Count(r.N)-b.Count {
-			return nil, fmt.Errorf("scqm: blocks %d to %d of %d: %w", b.First, b.First+b.Count-1, Count(r.N), rows.ErrInput)
-		}
+	if b.First < 0 || b.Count < 1 || b.First > Count(r.N)-b.Count {
+		return nil, fmt.Errorf("scqm: blocks %d to %d of %d: %w", b.First, b.First+b.Count-1, Count(r.N), rows.ErrInput)
 	}
 	if loss != nil {
 		threads = nearest.Callers(loss, threads)
 	}
-	s := &summation{r: r, src: src, loss: loss, told: told, length: r.length(), workers: make([]*worker, par.Threads(threads))}
-	parts := make([]*Partial, len(ranges))
-	for k, b := range ranges {
-		if err := s.sum(ctx, b); err != nil {
-			return nil, err
-		}
-		parts[k] = &Partial{First: b.First, Blocks: b.Count, hash: r.Hash(), nodes: s.forest.list()}
+	s := &summation{
+		r: r, src: src, loss: loss, told: told, length: r.length(), workers: make([]*worker, par.Threads(threads)), forest: newForest(r.merge()),
 	}
-	return parts, nil
+	if err := s.sum(ctx, b); err != nil {
+		return nil, err
+	}
+	return &Partial{First: b.First, Blocks: b.Count, hash: r.Hash(), nodes: s.forest.list()}, nil
 }
 
 // sum adds up a range.
 func (s *summation) sum(ctx context.Context, b Range) error {
-	s.forest = newForest(s.r.merge())
 	errs := make([]error, b.Count)
 	var failed atomic.Bool
 	par.Do(min(len(s.workers), b.Count), b.Count, func(id, i int) {
@@ -91,7 +86,7 @@ func (r *Request) Numbers(threads int) float64 {
 	return float64(threads)*(perBlock+2*length+4*D*m) + length*(levels+float64(threads)+2)
 }
 
-// summation is one call of Partials.
+// summation is one call of Partial.
 type summation struct {
 	r       *Request
 	src     rows.Source

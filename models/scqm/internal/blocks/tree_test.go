@@ -132,9 +132,5 @@ func TestFlippedBitsOfPartials(t *testing.T) {
 
 // sumOf sums count blocks from first on.
 func sumOf(ctx context.Context, r *Request, x rows.Data, loss framework.Loss, first, count, threads int) (*Partial, error) {
-	p, err := r.Partials(ctx, x, loss, []Range{{first, count}}, threads, nil)
-	if err != nil {
-		return nil, err
-	}
-	return p[0], nil
+	return r.Partial(ctx, x, loss, Range{first, count}, threads, nil)
 }

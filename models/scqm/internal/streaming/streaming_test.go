@@ -24,11 +24,7 @@ func (e *engine) Sum(ctx context.Context, r *blocks.Request) (*blocks.Partial, e
 	if near := losses.L2(); r.Kind == blocks.Sweep && r.Loss == blocks.Identity(near) {
 		loss = near
 	}
-	p, err := r.Partials(ctx, e.source, loss, []blocks.Range{{Count: blocks.Count(r.N)}}, 1, nil)
-	if err != nil {
-		return nil, err
-	}
-	return p[0], nil
+	return r.Partial(ctx, e.source, loss, blocks.Range{Count: blocks.Count(r.N)}, 1, nil)
 }
 
 // bentRows are rows near a bent sheet.
