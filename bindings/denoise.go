@@ -124,22 +124,12 @@ func (j *job) part() func(float64) {
 }
 
 func (d *denoiser) report() any {
-	report := struct {
-		Method     string             `json:"method"`
-		Note       string             `json:"note"`
-		Latent     int                `json:"d"`
-		Axes       int                `json:"axes"`
-		GridEnd    string             `json:"grid_end"`
-		LossParams map[string]float64 `json:"loss_params,omitempty"`
-		Plugin     *rowloss.Program   `json:"plugin,omitempty"`
-	}{Method: d.Method().Name(), Note: d.Note(), Latent: d.Latent(), Axes: d.Axes(), GridEnd: d.grid.String()}
+	report := map[string]any{"method": d.Method().Name(), "note": d.Note(), "d": d.Latent(), "axes": d.Axes(), "grid_end": d.grid.String()}
 	if d.settings.Loss != nil {
-		report.Plugin = d.settings.Loss.program
+		report["plugin"] = d.settings.Loss.program
 	}
 	if m, ok := d.Method().(classic.SCQM); ok {
-		if p, ok := m.Loss.(rowloss.Parametric); ok {
-			report.LossParams = p.Params()
-		}
+		report["loss_params"] = paramsOf(m.Loss)
 	}
 	return report
 }

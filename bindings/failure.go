@@ -101,13 +101,8 @@ func guarded[T any](act string, body func() (T, error)) (result T, err error) {
 	}()
 	defer func() {
 		if p := recover(); p != nil {
-			err = panicked(act, p)
+			err = fmt.Errorf("%s: %w: %v\n%s", act, framework.ErrPanic, p, debug.Stack())
 		}
 	}()
 	return body()
-}
-
-// panicked is the error of a panic.
-func panicked(act string, p any) error {
-	return fmt.Errorf("%s: %w: %v\n%s", act, framework.ErrPanic, p, debug.Stack())
 }

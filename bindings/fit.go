@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/scqm/scqm/framework"
@@ -57,11 +56,10 @@ func (p *parameters) UnmarshalJSON(text []byte) error {
 
 // fitOf fits a model to data; the precision of the loss may be an array.
 func fitOf(in *input) work {
-	s, err := decodeFit(in.settings)
-	in.note(err)
+	var s fitSettings
+	in.decode(&s)
 	in.loss(&s.Loss)
 	data := in.data()
-	in.brief = s.brief(data)
 	return func(j *job) (*outcome, error) {
 		fit, err := s.fit(j, data)
 		if err != nil {
@@ -69,42 +67,6 @@ func fitOf(in *input) work {
 		}
 		return fitted(fit), nil
 	}
-}
-
-const (
-	// briefLatent and briefWork bound brief fits: the latent dimension, and the
-	// numbers that all iterations together look at. Iterations that search a
-	// step look at each a hundred times, for some nanoseconds.
-	briefLatent = 3
-	briefWork   = 1 << 15
-)
-
-// brief reports whether the limits of a fit make it end within milliseconds.
-func (s fitSettings) brief(x scqm.Data) bool {
-	p := &s.Parameters
-	work := float64(x.N) * float64(x.D) * float64(p.Options.MaxIterations) * float64(max(p.Inits, 1))
-	return !s.Python && !s.Loss.elsewhere() && p.Latent <= briefLatent && p.Options.MaxIterations > 0 && work <= briefWork
-}
-
-// lastFit are the settings decoded last: of many small fits in a row they are
-// often the same.
-var lastFit atomic.Pointer[decodedFit]
-
-type decodedFit struct {
-	text     string
-	settings fitSettings
-}
-
-func decodeFit(text string) (fitSettings, error) {
-	if last := lastFit.Load(); last != nil && last.text == text {
-		return last.settings, nil
-	}
-	d := &decodedFit{text: strings.Clone(text)}
-	if err := decode(text, &d.settings); err != nil {
-		return fitSettings{}, err
-	}
-	lastFit.Store(d)
-	return d.settings, nil
 }
 
 func (s fitSettings) fit(j *job, data scqm.Data) (*scqm.Fit, error) {
@@ -153,16 +115,9 @@ func seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0)*float64(time.Second), math.MaxInt64/2))
 }
 
-// fitReport is the report of the program scqm on a fit.
-type fitReport struct {
-	scqm.Meta
-	// HasLoss is false where the loss of a loaded model is not known here.
-	HasLoss bool `json:"has_loss"`
-}
-
-func reportOf(fit *scqm.Fit) fitReport {
-	m := fit.Model
-	r := fitReport{Meta: m.Meta, HasLoss: m.Loss != nil}
+// reportOf is the report of the program scqm on a fit.
+func reportOf(m *scqm.Model) scqm.Meta {
+	r := m.Meta
 	r.D, r.Latent, r.Curvature = m.D, m.Latent, m.Curvature
 	return r
 }
@@ -176,7 +131,7 @@ func fitted(fit *scqm.Fit) *outcome {
 			history = append(history, float64(r.Iteration), r.Cost, r.Passes, r.Elapsed.Seconds())
 		}
 	}
-	return &outcome{report: reportOf(fit), arrays: map[string][]float64{
+	return &outcome{report: reportOf(m), arrays: map[string][]float64{
 		"c": m.C, "u": m.U, "v": m.V, "theta": m.Theta, "tau": m.Tau, "history": history,
 	}}
 }

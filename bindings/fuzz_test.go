@@ -48,7 +48,7 @@ func loadAndTransform(t *testing.T, path, plugin string) {
 	if await(t, number) != nil {
 		return
 	}
-	var r fitReport
+	var r scqm.Meta
 	made(t, number, &r)
 	p := r.Loss.Plugin
 	if p == nil {

@@ -9,32 +9,26 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// named is one of several things that are chosen by name.
-type named struct {
-	Name     string   `json:"name"`
-	Summary  string   `json:"summary"`
-	Settings []string `json:"settings,omitempty"` // of methods of denoising
-}
-
 // Library describes the library as a JSON object: version; platform, the Go and the system that it
-// was built with; and losses, solvers and methods (of denoising), the recommended ones first.
+// was built with; the names of losses and solvers, and the methods of denoising with their names,
+// summaries and settings. The recommended ones come first.
 func Library() (string, error) {
 	return guarded("library", func() (string, error) {
-		lists := map[string][]named{"solvers": {{Name: solverAuto, Summary: "the solver that suits the problem"}}}
+		var lossNames []string
 		for _, d := range losses.Describe() {
-			lists["losses"] = append(lists["losses"], named{Name: d.Name, Summary: d.Summary})
+			lossNames = append(lossNames, d.Name)
 		}
+		solverNames := []string{solverAuto}
 		for _, d := range solvers.Describe() {
-			if d.Name != solverAuto {
-				lists["solvers"] = append(lists["solvers"], named{Name: d.Name, Summary: d.Summary})
-			}
+			solverNames = append(solverNames, d.Name)
 		}
+		var methods []map[string]any
 		for _, d := range denoise.Describe() {
-			lists["methods"] = append(lists["methods"], named{d.Name, d.Summary, d.Settings})
+			methods = append(methods, map[string]any{"name": d.Name, "summary": d.Summary, "settings": append([]string{}, d.Settings...)})
 		}
 		return encode(map[string]any{
 			"version": scqm.Version, "platform": runtime.Version() + " " + runtime.GOOS + "/" + runtime.GOARCH,
-			"losses": lists["losses"], "solvers": lists["solvers"], "methods": lists["methods"],
+			"losses": lossNames, "solvers": solverNames, "methods": methods,
 		})
 	})
 }

@@ -93,6 +93,14 @@ func (c lossChoice) build(j *job) (framework.Loss, error) {
 	return losses.ByName(c.Name, params)
 }
 
+// paramsOf are the parameters of a loss, nil where it has none.
+func paramsOf(l framework.Loss) map[string]float64 {
+	if p, ok := l.(rowloss.Parametric); ok {
+		return p.Params()
+	}
+	return nil
+}
+
 // elsewhere reports whether the loss is computed outside of this library.
 func (c lossChoice) elsewhere() bool { return c.Python || c.Plugin != "" }
 

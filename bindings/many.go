@@ -93,14 +93,14 @@ func (m *manyFits) many(j *job) (many scqm.Many, err error) {
 }
 
 func (m *manyFits) outcome(width int) (*outcome, error) {
-	reports := make([]fitReport, len(m.fits))
+	reports := make([]scqm.Meta, len(m.fits))
 	var c, u, v, theta, tau []float64
 	for i, fit := range m.fits {
 		f := fit.Model
 		if f.Curvature > width {
 			return nil, fmt.Errorf("%d columns of V, not %d: %w", f.Curvature, width, framework.ErrInvalid)
 		}
-		reports[i] = reportOf(fit)
+		reports[i] = reportOf(f)
 		c, u, tau = append(c, f.C...), append(u, f.U...), append(tau, f.Tau...)
 		v = widen(v, f.V, f.D, f.Curvature, width)
 		theta = widen(theta, f.Theta, f.Latent*(f.Latent+1)/2, f.Curvature, width)

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/models/mean"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -17,8 +16,8 @@ type meanSettings struct {
 
 // meanOf computes the mean c of data under a loss, whose precision may be an array, and influence,
 // of the shape of x: how the mean moves when each row is left out, where the loss tells. The report
-// has objective, status, message, iterations, the parameters of the loss, the length over which
-// kinks were rounded for the influence (0: not at all), and a note where there is no influence.
+// has objective, status, the parameters of the loss, the length over which kinks were rounded for
+// the influence (0: not at all), and a note where there is no influence.
 func meanOf(in *input) work {
 	var s meanSettings
 	in.decode(&s)
@@ -49,27 +48,16 @@ func (s meanSettings) loss(j *job, data scqm.Data) (framework.Loss, error) {
 }
 
 func (s meanSettings) outcome(j *job, m *mean.Mean, data scqm.Data) (*outcome, error) {
-	report := struct {
-		Objective  float64            `json:"objective"`
-		Status     string             `json:"status"`
-		Message    string             `json:"message"`
-		Iterations int                `json:"iterations"`
-		Params     map[string]float64 `json:"params"`
-		Rounding   float64            `json:"rounding"`
-		Note       string             `json:"note"`
-	}{Objective: m.Objective, Status: m.Run.Status.String(), Message: m.Run.Message, Iterations: m.Run.Iterations}
-	if l, ok := m.Loss.(rowloss.Parametric); ok {
-		report.Params = l.Params()
-	}
+	report := map[string]any{"objective": m.Objective, "status": m.Run.Status.String(), "params": paramsOf(m.Loss), "rounding": 0, "note": ""}
 	arrays := map[string][]float64{"c": m.C}
 	answer, err := m.Sensitivity(j.ctx, data, s.Threads)
 	switch {
 	case errors.Is(err, mean.ErrNoCurvature) || errors.Is(err, scqm.ErrInput):
-		report.Note = err.Error()
+		report["note"] = err.Error()
 	case err != nil:
 		return nil, err
 	default:
-		report.Rounding = answer.Rounding
+		report["rounding"] = answer.Rounding
 		if arrays["influence"], err = answer.Influence(); err != nil {
 			return nil, err
 		}

@@ -34,11 +34,6 @@ func optionalView(what string, address uint64, n int) ([]float64, error) {
 	return view(what, address, n)
 }
 
-// addressList is the memory at an address as n addresses.
-func addressList(what string, address uint64, n int) ([]uint64, error) {
-	return viewOf[uint64](what, address, n)
-}
-
 // singleSize is the number of bytes of a float32.
 const singleSize = 4
 

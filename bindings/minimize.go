@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/scqm/scqm/bindings/internal/python"
 	"github.com/scqm/scqm/framework"
@@ -107,7 +108,7 @@ type twiceDifferentiable struct{ *pythonProblem }
 
 // newPythonProblem reads the blocks and the addresses.
 func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem, error) {
-	list, err := addressList("addresses", addresses, addressEntries)
+	list, err := viewOf[uint64]("addresses", addresses, addressEntries)
 	if err != nil {
 		return nil, err
 	}
@@ -212,12 +213,7 @@ func (p *pythonProblem) deliver(grad framework.Point) {
 
 // asked reports whether any gradient is asked for.
 func asked(grad framework.Point) bool {
-	for _, g := range grad {
-		if g != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(grad, func(g []float64) bool { return g != nil })
 }
 
 // observe shows Python the iterate, and cancels the run where Python says so.
@@ -404,7 +400,10 @@ func (p *pythonProblem) gradientNorm(x framework.Point) (float64, error) {
 
 // report describes the outcome.
 func (p *pythonProblem) report(result solution) (string, error) {
-	last := math.NaN()
+	var last float64
+	for _, s := range result.Stationarity {
+		last = math.Hypot(last, s)
+	}
 	if result.Stationarity == nil { // the run was cancelled
 		var err error
 		if last, err = p.gradientNorm(result.Point); err != nil {
@@ -413,12 +412,6 @@ func (p *pythonProblem) report(result solution) (string, error) {
 	}
 	if p.stopped && result.Status == framework.Cancelled {
 		result.Message = fmt.Sprintf("stopped by the callback after %d iterations; the best point so far is kept", result.Iterations)
-	}
-	if result.Stationarity != nil {
-		last = 0
-		for _, s := range result.Stationarity {
-			last = math.Hypot(last, s)
-		}
 	}
 	return encode(map[string]any{
 		"status": result.Status.String(), "message": result.Message, "solver": result.solver, "fun": result.Cost, "grad_norm": norm(last),

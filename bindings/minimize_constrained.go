@@ -67,7 +67,7 @@ func newPythonConstraints(p *pythonProblem, count int, addresses uint64) (constr
 	if addresses == 0 {
 		return nil, nil
 	}
-	list, err := addressList("constraints", addresses, constraintEntries)
+	list, err := viewOf[uint64]("constraints", addresses, constraintEntries)
 	if err != nil || count < 0 || count > maxEntries {
 		return nil, errors.Join(err, fmt.Errorf("%d constraints: %w", count, framework.ErrInvalid))
 	}

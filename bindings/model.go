@@ -72,9 +72,10 @@ func mapping(apply func(*job, *scqm.Model, scqm.Data, mapSettings) ([]float64, e
 }
 
 const (
-	// briefRows and briefEntries bound what is sent through a model at once
+	// briefLatent, briefRows and briefEntries bound what is sent through a model at once
 	// without a thread of its own: finding the nearest point for a row can take
 	// a millisecond.
+	briefLatent  = 3
 	briefRows    = 8
 	briefEntries = 1 << 12
 )

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/scqm/scqm/framework"
-	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm"
 )
@@ -41,10 +40,7 @@ func choiceOf(in *input) work {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", err, framework.ErrInvalid)
 		}
-		loss := scqm.LossMeta{Name: c.Loss.Name()}
-		if p, ok := c.Loss.(rowloss.Parametric); ok {
-			loss.Params = p.Params()
-		}
+		loss := scqm.LossMeta{Name: c.Loss.Name(), Params: paramsOf(c.Loss)}
 		return &outcome{report: map[string]any{"loss": loss, "decided": c.Decided, "reason": c.Reason}}, nil
 	}
 }

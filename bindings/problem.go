@@ -38,16 +38,11 @@ func withMinimum[T any](act string, number int64, body func(*job, *minimum) (T, 
 // of a copy) and dim.
 func ProblemBlocks(number int64) (string, error) {
 	return withMinimum("problem blocks", number, func(_ *job, m *minimum) (string, error) {
-		type block struct {
-			Name     string `json:"name"`
-			Manifold string `json:"manifold"`
-			Rows     int    `json:"rows"`
-			Size     int    `json:"size"`
-			Dim      int    `json:"dim"`
-		}
-		var list []block
+		var list []map[string]any
 		for _, b := range m.evaluator.Blocks() {
-			list = append(list, block{b.Name, fmt.Sprint(b.Manifold), b.Rows(), b.Manifold.Size(), b.Dim()})
+			list = append(list, map[string]any{
+				"name": b.Name, "manifold": fmt.Sprint(b.Manifold), "rows": b.Rows(), "size": b.Manifold.Size(), "dim": b.Dim(),
+			})
 		}
 		return encode(list)
 	})
@@ -172,11 +167,7 @@ func (m *minimum) eachBlock(do func(k int, b framework.Block, in [4][]float64) e
 
 // packed is the memory at an address as a packed array.
 func (m *minimum) packed(what string, address uint64) ([]float64, error) {
-	size := 0
-	for _, b := range m.evaluator.Blocks() {
-		size += b.Size()
-	}
-	return view(what, address, size)
+	return view(what, address, framework.Product(m.evaluator.Blocks()).Size())
 }
 
 // split cuts a packed array into blocks that share its memory.

@@ -3,7 +3,6 @@ package bindings
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/scqm/scqm/framework"
 )
@@ -201,11 +200,7 @@ func (m *minimum) keep(cost float64, grad framework.Point) {
 
 // violation is how far the trial point is off its manifolds.
 func (m *minimum) violation() float64 {
-	var worst float64
-	for k, b := range m.evaluator.Blocks() {
-		worst = math.Max(worst, b.Violation(m.trial[k]))
-	}
-	return worst
+	return framework.Product(m.evaluator.Blocks()).Violation(m.trial)
 }
 
 // finish evaluates the point that Python returned, unless it did last, and leaves the best one.
