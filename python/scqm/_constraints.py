@@ -106,18 +106,8 @@ def _box(bounds: Any, domain: Domain) -> list[Array]:
 class Constraints:
     """The constraints of a problem as the library calls them: without arguments.
 
-    Parameters
-    ----------
-    constraints : dict, LinearConstraint, NonlinearConstraint, or a sequence of those
-        What is given to :func:`scqm.optimize.minimize`.
-    bounds : sequence of pairs, Bounds, dict by block, or None
-        Likewise.
-    domain : Domain
-        What points are on.
-    at, grad : Buffer
-        Where the library has a point, and wants a gradient.
-    x0 : object
-        The start.
+    Constraints and bounds are those of :func:`scqm.optimize.minimize`, tried at x0; the
+    library has a point in ``at``, and wants a gradient in ``grad``.
     """
 
     def __init__(

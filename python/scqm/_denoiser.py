@@ -350,7 +350,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         self.loss_ = loss
         if loss is not None:
             self.loss_ = as_fitted(
-                loss, report.get("loss_params", {}), report.get("plugin")
+                loss, report.get("loss_params") or {}, report.get("plugin")
             )
         if isinstance(loss, losses.Plugin):
             # A copy that fits again takes no other program.
@@ -462,18 +462,18 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         """
         check_is_fitted(self)
         X = self._checked(X)
-        like = None if normals is None else self._vectors("normals", normals, X.shape)
-        place = (
-            None
-            if viewpoint is None
-            else self._vectors("viewpoint", viewpoint, X.shape[1:])
-        )
+        like = self._vectors("normals", normals, X.shape)
+        place = self._vectors("viewpoint", viewpoint, X.shape[1:])
         return self._fitted.describe(
             self._alive(), X, self._options(), like, place, self.verbose
         )
 
     @staticmethod
-    def _vectors(name: str, given: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
+    def _vectors(
+        name: str, given: npt.ArrayLike | None, shape: tuple[int, ...]
+    ) -> Array | None:
+        if given is None:
+            return None
         try:
             vectors = _native.contiguous(given)
         except (TypeError, ValueError) as error:
@@ -543,12 +543,9 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
             state["_kept"] = None
         return state
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_fitted" in self.__dict__
-
     def _settings(self) -> tuple[dict[str, Any], losses.Loss | None]:
         """Return the parameters of the method as the library takes them."""
-        known = {m["name"]: m.get("settings", []) for m in library()["methods"]}
+        known = {m["name"]: m["settings"] for m in library()["methods"]}
         method = self.method
         if not isinstance(method, str) or method not in known:
             raise InputError(f"method is {method!r}; want one of {', '.join(known)}")
@@ -611,9 +608,7 @@ class ManifoldDenoiser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  
         return 0 if self.method in CHOOSING and number == NEIGHBORS else number
 
     def _width(self) -> float | str | None:
-        if self.width is None or (
-            isinstance(self.width, str) and self.width == "local"
-        ):
+        if self.width is None or self.width == "local":
             return self.width
         if isinstance(self.width, str):
             raise InputError(f"width is {self.width!r}; want a number or 'local'")

@@ -23,13 +23,7 @@ _FLOAT = np.dtype(np.float64)
 
 
 class Domain:
-    """A manifold, or the product of the manifolds of a dict.
-
-    Parameters
-    ----------
-    manifold : Manifold or dict of Manifold by name
-        What points are on.
-    """
+    """A manifold, or the product of the manifolds of a dict."""
 
     def __init__(self, manifold: Manifold[Any] | Mapping[str, Manifold[Any]]) -> None:
         self.single = isinstance(manifold, Manifold)
@@ -56,10 +50,7 @@ class Domain:
     ) -> tuple[list[dict[str, Any]], list[Operations]]:
         """Return what the library is told of the blocks, and what has to outlive it.
 
-        Parameters
-        ----------
-        raised : list
-            What gets the exceptions of manifolds written in Python.
+        The list ``raised`` gets the exceptions of manifolds written in Python.
         """
         own = {
             name: Operations(block, raised)
@@ -76,19 +67,9 @@ class Domain:
 
 
 class Buffer:
-    """Memory for a point or vector that the library knows.
+    """Memory for a point or vector that the library knows, which errors call ``what``.
 
-    Parameters
-    ----------
-    domain : Domain
-        What the point is on.
-    what : str
-        What is written here, for errors.
-
-    Attributes
-    ----------
-    flat : ndarray
-        The entries as the library has them.
+    The entries as the library has them are ``flat``.
     """
 
     def __init__(self, domain: Domain, what: str) -> None:
@@ -97,23 +78,16 @@ class Buffer:
         self._what = what
         # The blocks of the array in their shapes: they share its memory.
         self._views: dict[str, Any] = {}
-        # Where the blocks are and their shapes, None where they are no plain arrays.
-        self._parts: list[tuple[str, slice, tuple[int, ...] | None]] = []
         at = 0
         for name, block in domain.blocks.items():
-            place = slice(at, at + block._size)
-            view = self._views[name] = block._shaped(self.flat[place])
-            plain = type(view) is np.ndarray and view.flags.c_contiguous
-            self._parts.append((name, place, view.shape if plain else None))
+            self._views[name] = block._shaped(self.flat[at : at + block._size])
             at += block._size
-        self._only = self._views[ALONE] if domain.single else None
 
     def write(self, point: Any) -> None:
         """Copy a point to the memory; raise InputError where it is none."""
         if self._domain.single:
-            self._put(ALONE, self._only, point)
-            return
-        if type(point) is not dict and not isinstance(point, Mapping):
+            point = {ALONE: point}
+        if not isinstance(point, Mapping):
             raise InputError(
                 f"{self._what} is a {type(point).__name__}; want a dict with the "
                 f"blocks {', '.join(self._views)}"
@@ -124,25 +98,12 @@ class Buffer:
                 f"want {', '.join(self._views)}"
             )
         for name, view in self._views.items():
-            part = point[name]
-            if _fits(part, view):
-                view[...] = part
-            else:
-                self._put(name, view, part)
+            self._put(name, view, point[name])
 
     def read(self) -> Any:
         """Return a copy of the point."""
-        if self._domain.single:
-            return _copy(self._only)
-        flat = self.flat.copy()  # once: copies of small arrays cost more than parts
-        return {
-            name: _copy(self._views[name])
-            if shape is None
-            else flat[place]
-            if len(shape) == 1
-            else flat[place].reshape(shape)
-            for name, place, shape in self._parts
-        }
+        copies = {name: _copy(view) for name, view in self._views.items()}
+        return copies[ALONE] if self._domain.single else copies
 
     def _put(self, name: str, view: Any, part: Any) -> None:
         """Copy a block."""
@@ -152,11 +113,9 @@ class Buffer:
         block = self._domain.blocks[name]
         what = self._what if self._domain.single else f"block {name} of {self._what}"
         given = block._shaped(block._flat(part, what).ravel())
-        for to, array in (
-            zip(view, given, strict=True)
-            if isinstance(view, tuple)
-            else [(view, given)]
-        ):
+        if not isinstance(view, tuple):
+            view, given = (view,), (given,)
+        for to, array in zip(view, given, strict=True):
             to[...] = array
 
 

@@ -229,17 +229,14 @@ class ManifoldImputer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
         rows = self._rows(X, reset=False)
         filled = rows[:, self._kept]
         gaps = np.isnan(filled)
-        std = np.zeros_like(filled)
+        made = np.broadcast_to(self._mean, filled.shape).copy()
+        std = np.broadcast_to(self._scale, filled.shape).copy()
         some = ~gaps.all(axis=1)
         if some.any():
             table = (filled[some] - self._mean) / self._scale
-            found, std[some] = self.model_.impute(table, return_std=True)
-            made = np.broadcast_to(self._mean, filled.shape).copy()
+            found, errors = self.model_.impute(table, return_std=True)
             made[some] += found * self._scale
-            std[some] *= self._scale
-        else:
-            made = np.broadcast_to(self._mean, filled.shape)
-        std[~some] = self._scale
+            std[some] *= errors
         return rows, np.where(gaps, made, filled), std
 
     def _sheet(self, d: int, flat: bool) -> SCQM:

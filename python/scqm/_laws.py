@@ -60,11 +60,8 @@ class CheckReport:
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas with a line for every law."""
-        return to_frame(self._columns())
-
-    def _columns(self) -> dict[str, list[Any]]:
         names = "law", "ok", "detail"
-        return {name: [getattr(v, name) for v in self.verdicts] for name in names}
+        return to_frame({n: [getattr(v, n) for v in self.verdicts] for n in names})
 
     def __repr__(self) -> str:
         held = f"all {len(self.verdicts)} laws hold"

@@ -109,7 +109,7 @@ class Fits(Sequence[SCQM]):
         self.n_iter = np.array([r["iterations"] for r in reports], dtype=np.int64)
         self.status = np.array([r["status"] for r in reports], dtype=np.str_)
         self._which = self._warned()
-        self.warnings = {name: len(which) for name, which in self._which.items()}
+        self.warnings = {name: len(which) for name, (_, which) in self._which.items()}
 
     def _rows(self, name: str, width: int) -> Array:
         """Return an entry of all reports, NaN where one has none."""
@@ -152,24 +152,19 @@ class Fits(Sequence[SCQM]):
         loss = self._loss._choice()["name"]
         return f"Fits({B} of d={d}, s={s}, D={D} by {loss}: {ends})"
 
-    def _warned(self) -> dict[str, list[int]]:
-        """Return the numbers of the fits by what is wrong with them."""
-        found: dict[str, list[int]] = {}
+    def _warned(self) -> dict[str, tuple[str, list[int]]]:
+        """Return by what is wrong the first warning, and the numbers of the fits."""
+        found: dict[str, tuple[str, list[int]]] = {}
         for i, report in enumerate(self._reports):
             for text in report["warnings"] or []:
                 name = report["status"] if text == report["message"] else "curvature"
-                found.setdefault(name, []).append(i)
+                found.setdefault(name, (text, []))[1].append(i)
         return found
 
     def _warn(self, stacklevel: int) -> None:
         """Warn once of each kind of thing that is wrong."""
-        for name, which in self._which.items():
+        for name, (text, which) in self._which.items():
             status = name != "curvature"
-            text = next(
-                t
-                for t in self._reports[which[0]]["warnings"]
-                if (t == self._reports[which[0]]["message"]) == status
-            )
             what = f"ended {name!r}" if status else "are folded"
             warnings.warn(
                 f"fit_many: {len(which)} of {len(self)} fits {what}, the first is fit "

@@ -91,5 +91,4 @@ def fetched(
     shapes = {"u": (D, d), "v": (D, s), "theta": (q, s), "tau": (-1, d)}
     for name, shape in (shapes | {"history": (-1, 4)}).items():
         arrays[name] = arrays[name].reshape(shape)
-    del report["has_loss"]
     return report, arrays

@@ -297,15 +297,7 @@ def run(
 
 
 class Kept:
-    """The result of a job that stays in Go as long as this object lives.
-
-    Parameters
-    ----------
-    number : int
-        The number of the job.
-    keep : list
-        The arrays that the result reads.
-    """
+    """The result of a job, and arrays it reads, in Go as long as this object lives."""
 
     def __init__(self, number: int, keep: list[Any]) -> None:
         self.number = number

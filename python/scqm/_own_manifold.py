@@ -42,14 +42,8 @@ def validate(manifold: Any) -> None:
 class Operations:
     """The operations of a manifold as the library calls them: without arguments.
 
-    They read their operands from arrays that the library knows, and write there.
-
-    Parameters
-    ----------
-    manifold : Manifold
-        What is written in Python.
-    raised : list
-        What gets an exception.
+    They read their operands from arrays that the library knows, and write there; the
+    list ``raised`` gets an exception.
     """
 
     def __init__(self, manifold: Any, raised: list[BaseException]) -> None:

@@ -17,18 +17,9 @@ INTERVAL = 1.0
 
 
 class Progress:
-    """Shows how far a job is: the iterations of a fit, or the part that is done.
+    """Shows how far a job is: the iterations of a fit ("it"), or the part done ("%").
 
-    Parameters
-    ----------
-    label : str
-        Who does what.
-    verbose : bool
-        Whether to show anything.
-    unit : {"%", "it"}
-        What is shown.
-    total : int, optional
-        The end, where it is known.
+    The label says who does what; the end, ``total``, may be unknown.
     """
 
     def __init__(

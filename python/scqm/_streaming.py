@@ -146,26 +146,14 @@ def fit_parts(
         driver = Driver(ask, (n, D), settings, progress)
         if isinstance(loss, WidthLoss) and loss.delta is None:
             loss = driver.with_delta(loss)
-        report, arrays = driver.learn(loss)
+        report, arrays = fetched(*driver.run("stream", settings, loss))
     model._take(report, arrays, loss)
     model.n_features_in_ = D
     return driver.reads
 
 
 class Driver:
-    """Runs fits in the library, and hands their questions on.
-
-    Parameters
-    ----------
-    ask : callable
-        The map that reaches the rows.
-    shape : tuple of int
-        Rows and columns of the whole table.
-    settings : dict
-        What the library is told of the fit, but for the loss.
-    progress : callable, optional
-        Is shown the state.
-    """
+    """Runs fits in the library, and hands their questions on to the map ``ask``."""
 
     def __init__(
         self,
@@ -191,10 +179,6 @@ class Driver:
             left = limit - (time.monotonic() - begin)
             parameters["time_limit"] = max(left, 1e-9)
         return type(loss)(found)
-
-    def learn(self, loss: Loss) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Fit, and return the report and the arrays."""
-        return fetched(*self.run("stream", self.settings, loss))
 
     def run(
         self, act: str, settings: dict[str, Any], loss: Loss, **arrays: Array | None

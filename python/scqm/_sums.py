@@ -82,17 +82,7 @@ class Chunk(NamedTuple):
 
 
 class BlockSums:
-    """What a fit asks of all rows: a function that sums over some of them.
-
-    Parameters
-    ----------
-    request : bytes
-        What is asked, as the library has written it.
-    loss : Loss
-        The loss of the fit.
-    threads : int
-        Threads for each call.
-    """
+    """What a fit asks of all rows, in a request: a function that sums over some."""
 
     def __init__(self, request: bytes, loss: Loss, threads: int) -> None:
         self._request = request

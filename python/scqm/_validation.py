@@ -53,22 +53,12 @@ def check_latent(value: Any, may_be_open: bool) -> int:
     return check_integer("n_components", value, 1)
 
 
-def check_number(name: str, value: Any) -> float:
-    """Return a finite number, of any type that Python makes one of."""
-    if isinstance(value, bool | np.bool_ | str):
-        raise InputError(f"{name} is {value!r}; want a number")
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} is {value!r}; want a number") from None
-    if not math.isfinite(number):
-        raise InputError(f"{name} is {number}; want a finite number")
-    return number
-
-
-def check_real(name: str, value: Any, least: float, above: bool) -> float:
+def check_real(
+    name: str, value: Any, least: float = -math.inf, above: bool = False
+) -> float:
     """Return a finite number of at least, or above, ``least``."""
-    wanted = f"a finite number {'above' if above else 'of at least'} {least}"
+    bound = f" {'above' if above else 'of at least'} {least}"
+    wanted = f"a finite number{bound if math.isfinite(least) else ''}"
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise InputError(f"{name} is {value!r}; want {wanted}")
     if not math.isfinite(value) or value < least or (above and value == least):

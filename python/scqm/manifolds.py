@@ -377,7 +377,8 @@ class _BuiltIn(Manifold[X]):
         seed = int(np.random.default_rng(random_state).integers(2**63))
         flat = np.empty(self._size)
         call(_core.bindings_ManifoldRandom, self._text, seed, flat)
-        return self._point(flat)
+        point: X = self._shaped(flat)
+        return point
 
     def projection(self, x: PointLike, v: PointLike) -> X:
         return self._map("projection", x=x, v=v)
@@ -421,13 +422,8 @@ class _BuiltIn(Manifold[X]):
         flat = [self._flat(x, name) for name, x in operands.items()]
         dst = np.empty(self._size)
         places = [address(x) for x in flat] + [0] * (4 - len(flat))
-        call(
-            _core.bindings_ManifoldMap, self._text, operation, dst, *places
-        )  # fmt: skip
-        return self._point(dst)
-
-    def _point(self, flat: Array) -> X:
-        point: X = self._shaped(flat)
+        call(_core.bindings_ManifoldMap, self._text, operation, dst, *places)
+        point: X = self._shaped(dst)
         return point
 
     def _measure(self, operation: str, **operands: Any) -> float:

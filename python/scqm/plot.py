@@ -122,47 +122,33 @@ def compare_pca(
     return figure
 
 
-def _named(y: npt.NDArray[Any]) -> list[Any]:
-    """Return the kinds of labels that a legend names."""
-    kinds = list(np.unique(y))
-    few = y.dtype.kind in "iu" and len(kinds) <= FEW
-    return kinds if few or y.dtype.kind in "OUSTb" else []
-
-
-def _colors(y: npt.ArrayLike | None) -> Any:
-    """Return what rows are colored by: numbers of named labels, or numbers."""
-    if y is None:
-        return None
-    labels = np.asarray(y)
-    kinds = _named(labels)
-    if not kinds:
-        return labels
-    palette = _pyplot().get_cmap("tab10" if len(kinds) <= 10 else "tab20")
-    return palette(np.searchsorted(kinds, labels))
-
-
 def _scatter(
     ax: Axes, at: Array, y: npt.ArrayLike | None, style: dict[str, Any]
 ) -> Axes:
     """Draw rows, with their labels named beside the axes."""
-    if y is not None and len(np.asarray(y)) != len(at):
-        raise InputError(f"y is for {len(np.asarray(y))} rows; there are {len(at)}")
-    style = {"s": 12, "c": _colors(y)} | style
-    drawn = ax.scatter(*at.T, **style)
-    labels = np.asarray([] if y is None else y)
-    kinds = _named(labels)
-    if kinds:
-        for kind, color in zip(kinds, _colors(np.asarray(kinds)), strict=True):
-            ax.scatter([], [], color=color, label=str(kind))
-        _legend(ax)
-    elif y is not None and labels.ndim == 1:
-        ax.figure.colorbar(drawn, ax=ax)
+    style = {"s": 12} | style
+    if y is None:
+        ax.scatter(*at.T, **style)
+        return ax
+    labels = np.asarray(y)
+    if len(labels) != len(at):
+        raise InputError(f"y is for {len(labels)} rows; there are {len(at)}")
+    kinds, numbers = np.unique(labels, return_inverse=True)
+    few = labels.dtype.kind in "iu" and len(kinds) <= FEW
+    if few or labels.dtype.kind in "OUSTb":
+        palette = _pyplot().get_cmap("tab10" if len(kinds) <= 10 else "tab20")
+        style.setdefault("c", palette(numbers))
+        ax.scatter(*at.T, **style)
+        for k, kind in enumerate(kinds):
+            ax.scatter([], [], color=palette(k), label=str(kind))
+        # Beside the axes, where it covers nothing.
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    else:
+        style.setdefault("c", labels)
+        drawn = ax.scatter(*at.T, **style)
+        if labels.ndim == 1:
+            ax.figure.colorbar(drawn, ax=ax)
     return ax
-
-
-def _legend(ax: Axes) -> None:
-    """Name what is drawn, beside the axes, where it covers nothing."""
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
 
 
 def reconstruction_grid(

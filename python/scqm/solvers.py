@@ -370,4 +370,4 @@ def names() -> list[SolverName]:
     >>> "rgd" in scqm.solvers.names()
     True
     """
-    return [solver["name"] for solver in library()["solvers"]]
+    return list(library()["solvers"])

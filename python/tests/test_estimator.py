@@ -270,7 +270,7 @@ def test_checkers_of_types_refuse_names_that_there_are_not(X: Array) -> None:
         ({"loss": "l2", "p": 2}, "loss 'l2' takes no p"),
         ({"loss": scqm.losses.L2(), "p": 2}, "p goes with a loss given by name"),
         ({"loss": "huber", "delta": -1}, "delta"),
-        ({"loss": "huber", "delta": "big"}, "delta is 'big'; want a number"),
+        ({"loss": "huber", "delta": "big"}, "delta is 'big'; want a finite number"),
         ({"loss": "mahalanobis"}, "loss 'mahalanobis' needs precision"),
         ({"loss": "mahalanobis", "precision": [1, 2]}, "precision has shape \\(2,\\)"),
         ({"loss": "mahalanobis", "precision": np.eye(2)}, "rows of length 2"),

@@ -288,17 +288,7 @@ class SCQM(_estimator.SCQM):
 
 
 class Parts:
-    """The map of a fit: sums over the chunks of an array, merged on the workers.
-
-    Parameters
-    ----------
-    client : Client
-        The client.
-    rows : dask.array.Array
-        Chunks of whole blocks.
-    weights : dask.array.Array or None
-        The weights, in the same chunks.
-    """
+    """The map of a fit: sums over chunks of whole blocks, merged on the workers."""
 
     def __init__(self, client: Client, rows: da.Array, weights: da.Array | None):
         self.client = client

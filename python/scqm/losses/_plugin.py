@@ -12,7 +12,7 @@ import pickle
 import re
 from typing import Any
 
-from .._validation import check_number
+from .._validation import check_real
 from ..exceptions import InputError
 from ..plugin._find import NAME, PREFIX, PluginNotFoundError, find
 from ._native import NativeLoss
@@ -53,7 +53,7 @@ class Plugin(NativeLoss):
     ) -> None:
         self.name = os.fspath(name)
         self.sha256 = None if sha256 is None else checksum("sha256", sha256)
-        self.timeout = None if timeout is None else check_number("timeout", timeout)
+        self.timeout = None if timeout is None else check_real("timeout", timeout)
         self.params = params
         # The name of the loss, where a model was learned with it.
         self._learned: str | None = None

@@ -6,7 +6,7 @@ axes. Outliers among whole rows are theirs.
 
 from __future__ import annotations
 
-from .._validation import check_number
+from .._validation import check_real
 from ._native import NativeLoss
 
 
@@ -24,7 +24,7 @@ class WidthLoss(NativeLoss):
     """A loss with a width, which the rows suggest where it is left out."""
 
     def __init__(self, delta: float | None = None) -> None:
-        self.delta = None if delta is None else check_number("delta", delta)
+        self.delta = None if delta is None else check_real("delta", delta)
 
 
 class Huber(WidthLoss):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._native import Array, library
-from .._validation import check_number
+from .._validation import check_real
 from ..exceptions import InputError
 from ._loss import FunctionLoss, Loss, LossLike, LossName
 from ._mahalanobis import Mahalanobis
@@ -62,7 +62,7 @@ def names() -> list[LossName]:
     >>> "huber" in scqm.losses.names()
     True
     """
-    return [loss["name"] for loss in library()["losses"]]
+    return list(library()["losses"])
 
 
 def resolve(
@@ -113,7 +113,7 @@ def _by_name(name: str, given: dict[str, Any], shown: object) -> Loss:
     if name not in names():
         # The library has the better message: it knows names that are near.
         RegisteredLoss(name, {}).evaluate(np.zeros((1, 1)))
-    return RegisteredLoss(name, {k: check_number(k, v) for k, v in given.items()})
+    return RegisteredLoss(name, {k: check_real(k, v) for k, v in given.items()})
 
 
 def from_report(report: dict[str, Any], matrix: Array | None) -> Loss | None:

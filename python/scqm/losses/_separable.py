@@ -6,7 +6,7 @@ are theirs.
 
 from __future__ import annotations
 
-from .._validation import check_number
+from .._validation import check_real
 from ._native import NativeLoss
 from ._radial import WidthLoss
 
@@ -42,7 +42,7 @@ class Lp(NativeLoss):
     """
 
     def __init__(self, p: float) -> None:
-        self.p = check_number("p", p)
+        self.p = check_real("p", p)
 
 
 class Quantile(NativeLoss):
@@ -58,4 +58,4 @@ class Quantile(NativeLoss):
     """
 
     def __init__(self, p: float) -> None:
-        self.p = check_number("p", p)
+        self.p = check_real("p", p)

@@ -20,6 +20,12 @@ Array: TypeAlias = npt.NDArray[np.float64]
 
 _TYPES = {float: "number", int: "integer", bool: "boolean", str: "string"}
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_BOUNDS = {
+    "exclusiveMinimum": ("above", operator.gt),
+    "exclusiveMaximum": ("below", operator.lt),
+    "minimum": ("at least", operator.ge),
+    "maximum": ("at most", operator.le),
+}
 STRUCTURES = ("black box", "radial", "separable")
 
 
@@ -65,15 +71,9 @@ class parameter:  # noqa: N801 - reads like a function where it is used
             "type": _TYPES[type(default)],
             "default": default,
         }
-        bounds = {
-            "exclusiveMinimum": above,
-            "exclusiveMaximum": below,
-            "minimum": at_least,
-            "maximum": at_most,
-        }
-        self.schema |= {
-            key: float(bound) for key, bound in bounds.items() if bound is not None
-        }
+        for key, bound in zip(_BOUNDS, (above, below, at_least, at_most), strict=True):
+            if bound is not None:
+                self.schema[key] = float(bound)
         if choices is not None:
             self.schema["enum"] = list(choices)
         if doc:
@@ -104,13 +104,7 @@ class parameter:  # noqa: N801 - reads like a function where it is used
         if isinstance(value, float) and not math.isfinite(value):
             raise ParameterError(f"{self.name} = {value!r} is not finite")
         s = self.schema
-        tests = {
-            "exclusiveMinimum": ("above", operator.gt),
-            "exclusiveMaximum": ("below", operator.lt),
-            "minimum": ("at least", operator.ge),
-            "maximum": ("at most", operator.le),
-        }
-        for key, (words, holds) in tests.items():
+        for key, (words, holds) in _BOUNDS.items():
             if key in s and not holds(value, s[key]):
                 raise ParameterError(f"{self.name} = {value!r} is not {words} {s[key]}")
         if "enum" in s and value not in s["enum"]:
