@@ -9,9 +9,6 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// innerFlatness is the value of schur.flatness for [Newton].
-const innerFlatness = 1e-8
-
 // minDamping is the least damping, which makes null spaces of S harmless.
 const minDamping = 1e-9
 
@@ -29,9 +26,8 @@ const minDiagonal = 1e-10
 //	S = A - F F',   S outer = F f - g,   inner_i = -R_i (f_i + F_i' outer).
 type schur struct {
 	latent.ArrowheadShape
-	// flatness is the least eigenvalue of an inner Hessian, relative to the largest
-	// magnitude, to which smaller ones are raised; least is the smallest damping.
-	flatness, least float64
+	root  *dense.InverseRoot
+	least float64 // the smallest damping
 
 	roots  []float64 // R_i, Dim x Dim each
 	f      []float64 // N Dim
@@ -48,17 +44,16 @@ type schur struct {
 	scaled []float64 // P: the step in scaled coordinates
 	t      []float64 // Dim
 
-	spectral             *dense.Spectral       // of s
-	haveEigen, hasCurved bool                  // one was computed; s is indefinite
-	eigenless            bool                  // there is no spectral
-	small                *dense.SymmetricEigen // of a C_i
+	spectral             *dense.Spectral // of s
+	haveEigen, hasCurved bool            // one was computed; s is indefinite
+	eigenless            bool            // there is no spectral
 }
 
 func newSchur(shape latent.ArrowheadShape) *schur {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	n, p, d := shape.Inner(), shape.Outer, shape.Dim
 	return &schur{
-		ArrowheadShape: shape, flatness: innerFlatness, least: minDamping,
+		ArrowheadShape: shape, root: dense.NewInverseRoot(d), least: minDamping,
 		roots: vec(n * d), f: vec(n), ff: vec(p * n),
 		s: vec(p * p), rhs: vec(p), scale: vec(p), outer: vec(p), inner: vec(n),
 		damped: vec(p * p), scaled: vec(p), t: vec(d),
@@ -87,7 +82,10 @@ func (s *schur) eliminate(a *latent.Arrowhead) {
 func (s *schur) eliminateRows(a *latent.Arrowhead) {
 	d, n := s.Dim, s.Inner()
 	for i := range s.Rows {
-		s.root(s.roots[i*d*d:(i+1)*d*d], a.C[i*d*d:(i+1)*d*d])
+		s.root.R = s.roots[i*d*d : (i+1)*d*d]
+		if c := a.C[i*d*d : (i+1)*d*d]; d != 2 || !dense.PlaneRoot(s.root.R, c, s.root.Flatness) {
+			s.root.Find(c)
+		}
 	}
 	s.timesRoots(s.f, a.InnerGrad)
 	for q := range s.Outer {
@@ -116,41 +114,6 @@ func (s *schur) setScale(a []float64) {
 			size = 1
 		}
 		s.scale[q] = 1 / math.Sqrt(size)
-	}
-}
-
-// root writes R with |C|^-1 = RR'. Of a safely positive definite C = LL' that is
-// the upper triangular L^-T, else E |w|^-1/2 from the eigenvalues w. A C of
-// zero, that of a row without weight, has R = 0.
-func (s *schur) root(r, c []float64) {
-	d := s.Dim
-	var most float64
-	for i := range d {
-		most = max(most, math.Abs(c[i*d+i]))
-	}
-	if d == 2 && dense.PlaneRoot(r, c, s.flatness) {
-		return
-	}
-	copy(r, c)
-	if dense.FactorCholesky(r, d, s.flatness*most, 0) {
-		dense.InvertTransposed(r, d)
-		return
-	}
-	if s.small == nil {
-		s.small = dense.NewSymmetricEigen(d)
-	}
-	copy(s.small.A, c)
-	s.small.FactorizeOrIdentity()
-	values, vectors := s.small.Values, s.small.A
-	most = max(math.Abs(values[0]), math.Abs(values[d-1]))
-	for j, w := range values {
-		var by float64
-		if most > 0 {
-			by = 1 / math.Sqrt(max(math.Abs(w), s.flatness*most))
-		}
-		for i := range d {
-			r[i*d+j] = vectors[i*d+j] * by
-		}
 	}
 }
 

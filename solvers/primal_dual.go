@@ -58,7 +58,7 @@ const (
 	primalDualTries = 8
 	// notHigher is the factor by which rounding errors may increase a cost.
 	notHigher = 1 + 1e-14
-	// primalDualFlatness and primalDualDamping are flatness and least damping of schur. They are small, as the
+	// primalDualFlatness and primalDualDamping are Flatness and least damping of schur. They are small, as the
 	// second derivatives of a row near its kink are 1/eps times those of others.
 	primalDualFlatness, primalDualDamping = 1e-12, 1e-13
 	// stationaryAt is the stationarity at which the polish is over. It does not depend on the tolerance of the
@@ -158,7 +158,7 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape latent.Arrowhea
 		return
 	}
 	s.arrowhead, s.schur = latent.NewArrowhead(shape), newSchur(shape)
-	s.schur.flatness, s.schur.least = primalDualFlatness, primalDualDamping
+	s.schur.root.Flatness, s.schur.least = primalDualFlatness, primalDualDamping
 	s.trial = framework.NewPoint(e.Blocks())
 }
 

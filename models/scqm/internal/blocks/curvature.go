@@ -24,12 +24,12 @@ type curvatureKernel struct {
 	of      *blockObjective // that the derivatives are for
 	hessian *arrowhead.Hessian
 	arrow   *latent.Arrowhead
-	root    *arrowhead.InverseRoot
+	root    *dense.InverseRoot
 	f       []float64 // n d: R_i'g_i
 }
 
 func newCurvatureKernel(r *Request, loss framework.Loss, most int) *curvatureKernel {
-	return &curvatureKernel{gradientKernel: newGradientKernel(r, loss, most), root: arrowhead.NewInverseRoot(r.Latent)}
+	return &curvatureKernel{gradientKernel: newGradientKernel(r, loss, most), root: dense.NewInverseRoot(r.Latent)}
 }
 
 func (k *curvatureKernel) sum(ctx context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {

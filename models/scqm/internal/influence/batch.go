@@ -29,7 +29,7 @@ type batch struct {
 	h, e, g     []float64 // n x F, n x D: features, residuals, and gradients
 	roots       []float64 // n x d x d: R_i with C_i^-1 = R_i R_i'
 	b           []float64 // n d x P: the columns of B_i R_i
-	inverse     *arrowhead.InverseRoot
+	inverse     *dense.InverseRoot
 	dh          []float64 // F x d
 	left, right []float64 // rows of P numbers: left'right is added to a sum
 }
@@ -37,7 +37,7 @@ type batch struct {
 func newBatch(k *Jackknife, rowsOnly bool) *batch {
 	d := k.F.Latent
 	return &batch{
-		k: k, rowsOnly: rowsOnly, inverse: arrowhead.NewInverseRoot(d), dh: make([]float64, k.Nf*d),
+		k: k, rowsOnly: rowsOnly, inverse: dense.NewInverseRoot(d), dh: make([]float64, k.Nf*d),
 		roots: make([]float64, BatchRows*d*d), b: make([]float64, BatchRows*d*k.P),
 	}
 }
