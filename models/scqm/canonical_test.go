@@ -110,18 +110,6 @@ func TestFlatSheetsAreCentred(t *testing.T) {
 	assert.InDelta(t, 0, floats.Sum(tau), 1e-12)
 }
 
-func TestPadding(t *testing.T) {
-	f := randomSheet(3, 9, 2, 3)
-	tau := gaussians(9, 2*10)
-	g := f.Pad(7)
-	assert.InDeltaSlice(t, reconstructions(t, f, tau), reconstructions(t, g, tau), 1e-14)
-	m := &Model{}
-	m.fromSheet(g)
-	require.NoError(t, m.Validate())
-	assert.Equal(t, 7, m.Curvature)
-	assert.Equal(t, f, f.Pad(3))
-}
-
 // TestWeightsCountAsRepetitions compares weighted rows with repeated ones.
 func TestWeightsCountAsRepetitions(t *testing.T) {
 	for _, s := range []int{0, 2} {

@@ -202,19 +202,3 @@ func descendingEigenvectors(a *mat.SymDense) (*mat.Dense, bool) {
 	}
 	return out, true
 }
-
-// Pad returns the sheet with s curvature columns: its own, then any that complete
-// the axes orthonormally, with zero columns in Theta.
-func (f *Sheet) Pad(s int) *Sheet {
-	if s == f.S {
-		return f
-	}
-	g := New(f.D, f.Latent, s)
-	copy(g.C, f.C)
-	copy(g.QT, f.QT)
-	dense.CompleteRows(g.QT, f.M, f.D)
-	for a := range f.Q {
-		copy(g.Theta[a*s:a*s+f.S], f.Theta[a*f.S:(a+1)*f.S])
-	}
-	return g
-}
