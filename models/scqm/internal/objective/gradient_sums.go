@@ -9,21 +9,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// want selects the gradients of an evaluation, and whether it sums the terms of all. Those of c and Theta take
-// few operations beyond the loss, that of Q 2nDm, those of Theta and Tau 2nDm together.
-type want struct{ c, q, theta, tau, terms bool }
-
-func wanted(grad framework.Point) want {
-	if grad == nil {
-		return want{}
-	}
-	return want{
-		c: grad[BlockC] != nil, q: grad[BlockQ] != nil,
-		theta: grad[BlockTheta] != nil, tau: grad[BlockTau] != nil,
-	}
-}
-
-func (w want) any() bool { return w.c || w.q || w.theta || w.tau || w.terms }
+// noGradient asks for none. Of those that are asked for, c and Theta take few operations beyond the loss, Q 2nDm,
+// Theta and Tau 2nDm together.
+var noGradient = make(framework.Point, NumBlocks)
 
 // sums are the sums over rows that determine the global gradients. Sums of disjoint rows merge by adding.
 type sums struct {
@@ -46,43 +34,43 @@ func (s *sums) reset() {
 	s.terms.reset()
 }
 
-// add merges other into s, in the parts that were wanted.
-func (s *sums) add(other *sums, w want) {
+// add merges other into s, in the parts that were asked for.
+func (s *sums) add(other *sums, grad framework.Point, terms bool) {
 	s.cost += other.cost
-	if w.c {
+	if grad[BlockC] != nil {
 		floats.Add(s.c, other.c)
 	}
-	if w.q {
+	if grad[BlockQ] != nil {
 		floats.Add(s.qt, other.qt)
 	}
-	if w.theta {
+	if grad[BlockTheta] != nil {
 		floats.Add(s.theta, other.theta)
 	}
-	if w.terms {
+	if terms {
 		s.terms.add(&other.terms)
 	}
 }
 
 // accumulate adds n rows with weighted loss gradients g, n x D; their z and phi
 // are in the worker's buffers. Gradients with respect to tau are written where
-// wanted, tau being the coordinates of the rows.
-func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, want want, g, tau, tauGrad []float64) {
+// tauGrad is not nil, tau being the coordinates of the rows.
+func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, grad framework.Point, g, tau, tauGrad []float64) {
 	n := len(g) / f.D
-	if want.c {
+	if grad[BlockC] != nil {
 		for i := range n {
 			floats.Add(s.c, w.Row(g, f.D, i))
 		}
 	}
-	if want.q {
+	if grad[BlockQ] != nil {
 		dense.AddProduct(s.qt, w.Z, g, n, f.M, f.D)
 	}
-	if !want.theta && !want.tau {
+	if grad[BlockTheta] == nil && tauGrad == nil {
 		return
 	}
 	f.RowsToFrame(w.Pulled, g, n)
 	for i := range n {
 		pulled := w.Row(w.Pulled, f.M, i)
-		if want.theta {
+		if grad[BlockTheta] != nil {
 			for a, v := range w.Row(w.Phi, f.Q, i) {
 				sums := s.theta[a*f.S : (a+1)*f.S]
 				for k, b := range pulled[f.Latent:] {
@@ -90,21 +78,17 @@ func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, want want, g, tau, 
 				}
 			}
 		}
-		if want.tau {
+		if tauGrad != nil {
 			f.TauGradient(w.Row(tauGrad, f.Latent, i), w.W, w.Row(tau, f.Latent, i), pulled)
 		}
 	}
 }
 
 // write converts the sums to gradients.
-func (s *sums) write(f *sheet.Sheet, grad framework.Point, w want) {
-	if w.c {
-		copy(grad[BlockC], s.c)
-	}
-	if w.q {
+func (s *sums) write(f *sheet.Sheet, grad framework.Point) {
+	copy(grad[BlockC], s.c)
+	if grad[BlockQ] != nil {
 		dense.Transpose(grad[BlockQ], s.qt, f.M, f.D)
 	}
-	if w.theta {
-		copy(grad[BlockTheta], s.theta)
-	}
+	copy(grad[BlockTheta], s.theta)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -183,18 +184,19 @@ func (p *Objective) Resume(grad framework.Point) error {
 // accumulate runs over all rows once. What it computes depends on the gradients
 // asked for; resume takes the residuals from the last evaluation. Terms may be nil.
 func (p *Objective) accumulate(grad framework.Point, resume bool, terms *GradientTerms) error {
-	want := wanted(grad)
-	want.terms = terms != nil
-	if want.terms {
+	if grad == nil {
+		grad = noGradient
+	}
+	if terms != nil {
 		p.origin = dense.Grow(p.origin, p.sheet.D)
 		p.center = floats.Norm(p.sheet.C, math.Inf(1))
 	}
 	if p.threads == 1 { // without the closure that a goroutine needs
 		for i := range p.sums {
-			p.errs[i] = p.accumulateShard(0, i, want, grad, resume)
+			p.errs[i] = p.accumulateShard(0, i, grad, resume, terms != nil)
 		}
 	} else {
-		par.Do(p.threads, len(p.sums), func(id, i int) { p.errs[i] = p.accumulateShard(id, i, want, grad, resume) })
+		par.Do(p.threads, len(p.sums), func(id, i int) { p.errs[i] = p.accumulateShard(id, i, grad, resume, terms != nil) })
 	}
 	for _, err := range p.errs {
 		if err != nil {
@@ -203,19 +205,19 @@ func (p *Objective) accumulate(grad framework.Point, resume bool, terms *Gradien
 	}
 	p.total.reset()
 	for _, s := range p.sums {
-		p.total.add(s, want)
+		p.total.add(s, grad, terms != nil)
 	}
-	p.total.write(p.sheet, grad, want)
-	if want.terms {
+	p.total.write(p.sheet, grad)
+	if terms != nil {
 		*terms = p.total.terms
 	}
 	return nil
 }
 
-func (p *Objective) accumulateShard(id, i int, want want, grad framework.Point, resume bool) error {
+func (p *Objective) accumulateShard(id, i int, grad framework.Point, resume, terms bool) error {
 	lo, hi := par.Bounds(p.data.N, i)
 	p.sums[i].reset()
-	return p.shard(p.Worker(id), p.sums[i], want, grad, lo, hi, resume)
+	return p.shard(p.Worker(id), p.sums[i], grad, lo, hi, resume, terms)
 }
 
 // Worker returns the buffers of a worker, made at its first use.
@@ -231,20 +233,20 @@ func (p *Objective) Worker(id int) *nearest.Worker {
 }
 
 // shard adds rows lo to hi to s, in batches that fit the cache.
-func (p *Objective) shard(w *nearest.Worker, s *sums, want want, grad framework.Point, lo, hi int, resume bool) error {
+func (p *Objective) shard(w *nearest.Worker, s *sums, grad framework.Point, lo, hi int, resume, terms bool) error {
 	for from := lo; from < hi; from += w.Batch {
 		if err := p.ctx.Err(); err != nil {
 			return err
 		}
 		to := min(from+w.Batch, hi)
-		if err := p.batch(w, s, want, grad, from, to, resume); err != nil {
+		if err := p.batch(w, s, grad, from, to, resume, terms); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.Point, from, to int, resume bool) error {
+func (p *Objective) batch(w *nearest.Worker, s *sums, grad framework.Point, from, to int, resume, terms bool) error {
 	f, n := p.sheet, to-from
 	tau := p.at[BlockTau][from*f.Latent : to*f.Latent]
 	r := w.R[:n*f.D]
@@ -256,13 +258,13 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 	if resume {
 		values = nil
 	}
-	if !want.any() {
+	if !terms && !slices.ContainsFunc(grad, func(g []float64) bool { return g != nil }) {
 		g = nil
 	}
 	if err := p.losses(values, g, r, from); err != nil {
 		return err
 	}
-	if want.terms { // before weights come into g
+	if terms { // before weights come into g
 		if err := p.addTerms(w, &s.terms, r, g, from); err != nil {
 			return err
 		}
@@ -272,11 +274,11 @@ func (p *Objective) batch(w *nearest.Worker, s *sums, want want, grad framework.
 		return nil
 	}
 	var tauGrad []float64
-	if want.tau {
+	if grad[BlockTau] != nil {
 		tauGrad = grad[BlockTau][from*f.Latent : to*f.Latent]
 	}
-	s.accumulate(f, w, want, g, tau, tauGrad)
-	if p.Prior != nil && want.tau {
+	s.accumulate(f, w, grad, g, tau, tauGrad)
+	if p.Prior != nil && tauGrad != nil {
 		for i := range n {
 			prior := p.Prior.Of(p.data, from+i)
 			prior.AddGradient(w.Row(tauGrad, f.Latent, i), w.Row(tau, f.Latent, i), p.data.Weight(from+i))
