@@ -63,8 +63,8 @@ type Continuation struct {
 const againTolerance, againLast = 1e-7, 1e-2
 
 // A run on the cost itself looks for kinks every touchEvery iterations, and whenever the relative decrease is
-// at most touchDecrease, as it is then about to end.
-const touchEvery, touchDecrease = 20, 1e-10
+// at most nearRounding, as it is then about to end.
+const touchEvery = 20
 
 // judgeEvery is the number of iterations between two evaluations of the unsmoothed cost.
 const judgeEvery = 10
@@ -327,7 +327,7 @@ func (a Continuation) unlessTouching(e *framework.Evaluator, s *ContinuationStat
 		return err
 	}
 	_, cost := s.Inner.Iterate()
-	slow := before-cost <= touchDecrease*math.Abs(before)
+	slow := before-cost <= nearRounding*math.Abs(before)
 	if s.Iterations++; !stuck && !slow && s.Iterations%touchEvery != 0 {
 		return nil
 	}

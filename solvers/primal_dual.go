@@ -51,9 +51,9 @@ const (
 	// dearWork is the number of products of an iteration above which eps is raised in every run, not only in
 	// the last.
 	dearWork = 1 << 20
-	// firstLambda is the damping of the first step; minLambda and nearLambda bound it below after an accepted
+	// firstLambda is the damping of the first step; minLambda and minDamping bound it below after an accepted
 	// and a rejected step.
-	firstLambda, minLambda, nearLambda = 1e-6, 1e-14, 1e-9
+	firstLambda, minLambda = 1e-6, 1e-14
 	// primalDualTries is the number of dampings tried with one Newton system.
 	primalDualTries = 8
 	// notHigher is the factor by which rounding errors may increase a cost.
@@ -264,7 +264,7 @@ func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fract
 				return 0.25, s.take(e, 0.25)
 			}
 		}
-		s.Lambda = max(s.Lambda, nearLambda) * 10
+		s.Lambda = max(s.Lambda, minDamping) * 10
 	}
 	return 0, nil
 }
@@ -283,7 +283,7 @@ func (s *PrimalDualState) take(e *framework.Evaluator, fraction float64) error {
 	if fraction == 1 {
 		s.Lambda = max(s.Lambda/10, minLambda)
 	} else {
-		s.Lambda = max(s.Lambda, nearLambda) * 10
+		s.Lambda = max(s.Lambda, minDamping) * 10
 	}
 	return nil
 }

@@ -15,11 +15,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
-const (
-	// flatAxis is the standard deviation along an axis, relative to the unit of the rows, below which it is only
-	// rounding error, and flatOffset the same relative to the mean.
-	flatAxis, flatOffset = 1e-7, 1e-15
-)
+// flatAxis is the standard deviation along an axis, relative to the unit of the rows, below which it is only rounding
+// error.
+const flatAxis = 1e-7
 
 // Settings are the settings of the starts of a fit.
 type Settings struct {
@@ -226,7 +224,7 @@ func (s *Starts) flat(axes []float64) []bool {
 			squares[j] += s.sample.Weights[i] * v * v
 		}
 	})
-	least := flatAxis*s.p.unit + flatOffset*floats.Norm(s.mean, math.Inf(1))
+	least := flatAxis*s.p.unit + objective.InterpolationError(0, floats.Norm(s.mean, math.Inf(1)))
 	list, total := make([]bool, len(squares)), floats.Sum(s.sample.Weights)
 	for j, v := range squares {
 		list[j] = math.Sqrt(v/total) <= least
