@@ -3,8 +3,10 @@
 package problemtest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -19,21 +21,17 @@ import (
 // Named returns a loss for rows of length D.
 func Named(t testing.TB, name string, D int) framework.Loss {
 	t.Helper()
-	value := map[string]float64{"huber": 1.3, "tukey": 5, "welsch": 2, "quantile": 0.3, "lp 1.25": 1.25, "lp 1.3": 1.3, "lp 1.5": 1.5, "lp 3": 3, "lp 4": 4}[name]
-	var loss framework.Loss
-	var err error
-	switch name {
-	case "l1":
-		loss = losses.L1()
-	case "l2":
-		loss = losses.L2()
-	case "squared_l2":
-		loss = losses.SquaredL2()
-	case "huber", "tukey", "welsch":
-		loss, err = losses.ByName(name, losses.Params{Delta: &value})
-	case "quantile":
-		loss, err = losses.Quantile(value)
-	case "mahalanobis":
+	base, power, powered := strings.Cut(name, " ")
+	params := map[string]losses.Params{
+		"huber": {Delta: new(1.3)}, "tukey": {Delta: new(5.0)}, "welsch": {Delta: new(2.0)}, "quantile": {P: new(0.3)},
+	}[base]
+	if powered {
+		params.P = new(0.0)
+		if _, err := fmt.Sscan(power, params.P); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if base == "mahalanobis" {
 		m := mat.NewDense(D, D, nil)
 		for i := range D {
 			for j := range D {
@@ -41,10 +39,9 @@ func Named(t testing.TB, name string, D int) framework.Loss {
 			}
 			m.Set(i, i, 1+float64(i)/float64(D))
 		}
-		loss, err = losses.Mahalanobis(m)
-	default:
-		loss, err = losses.Lp(value)
+		params.Precision = m
 	}
+	loss, err := losses.ByName(base, params)
 	if err != nil {
 		t.Fatal(err)
 	}
