@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// slopeStep is the length of the step, relative to max(1, |x|), over which the gradient is
-	// compared with differences of costs, and slopeGrowth the factor between longer ones.
+	// slopeStep is the step length, relative to max(1, |x|), over which the gradient is compared with differences of
+	// costs. slopeGrowth is the factor between successive longer steps.
 	slopeStep, slopeGrowth = 0x1p-22, 0x1p4
-	// sameSlope is the difference up to which two slopes agree, relative to the largest slope.
+	// sameSlope is the largest difference of two slopes that agree, relative to the largest slope.
 	sameSlope = 1e-2
-	// ownBend is the part of a difference of slopes that the curvature, or a kink, may make up.
+	// ownBend is the largest fraction of a difference of slopes that may be due to curvature or a kink.
 	ownBend = 0.25
 	// slopeRounding is the relative rounding error of a cost in such a comparison.
 	slopeRounding = 0x1p-46
-	// manyPlaces is the length of a step, in units of the last place, within which a point is
-	// as good as a stationary one.
+	// manyPlaces is a step length in units of the last place. A point within such a step of a stationary point counts
+	// as stationary.
 	manyPlaces = 0x1p-44
-	// noSlope is the change of a cost, as a part of it, over a distance of max(1, |x|), below
-	// which a start may be stationary to rounding.
+	// noSlope is the relative change of the cost over a distance of max(1, |x|) below which a start may be stationary
+	// to rounding.
 	noSlope = 1e-12
-	// mostSquared is the largest gradient norm that solvers work with as it is.
+	// mostSquared is the largest gradient norm that solvers use without rescaling.
 	mostSquared = 1e100
-	// farAway and deepDown are the distance from the start, and the cost, in units of the
-	// start, from which on nothing bounds a cost from below.
+	// farAway is a distance from the start, and deepDown a cost, in units of the start, beyond which the cost counts
+	// as unbounded below.
 	farAway, deepDown = 1e15, 1e100
 )
 
-// validate refuses what cannot be run.
+// validate rejects a problem, start or options that cannot be run.
 func validate(ctx context.Context, p Problem, s Solver) error {
 	switch {
 	case ctx == nil:
@@ -64,7 +64,7 @@ func validate(ctx context.Context, p Problem, s Solver) error {
 	return nil
 }
 
-// validateSize refuses manifolds whose dimension makes no sense, or that panic when asked.
+// validateSize rejects manifolds with an invalid dimension, or whose methods for it panic.
 func validateSize(m Manifold) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -77,8 +77,8 @@ func validateSize(m Manifold) (err error) {
 	return nil
 }
 
-// measure finds the unit of the gradient, that at the start, and compares the gradient with the
-// cost. A problem with a measure of its own has a unit of its own.
+// measure finds the unit of the gradient, which is its norm at the start, and compares the gradient with the cost. A
+// problem with its own measure of stationarity has its own unit.
 func (r *run) measure() error {
 	r.unit = 1
 	if r.certified() || r.evaluator.admit(0) != nil {
@@ -110,8 +110,8 @@ func (r *run) measure() error {
 	return r.compare(x, grad, cost)
 }
 
-// extreme is the power of two that brings the gradient at the start near 1, where its square
-// or inverse square is no number, and 1 elsewhere.
+// extreme returns the power of two that scales the gradient at the start to about 1 if its square or inverse square
+// overflows, and 1 otherwise.
 func (r *run) extreme() float64 {
 	ordinary := r.unit <= mostSquared && r.unit >= 1/mostSquared
 	if r.certified() || ordinary || r.by != 1 || r.options.Checkpoint != nil || r.options.GradientUnit != 0 {
@@ -121,7 +121,7 @@ func (r *run) extreme() float64 {
 	return math.Ldexp(1, -exponent)
 }
 
-// scaled is a problem in another unit of the cost, without capabilities.
+// scaled is a problem with its cost in another unit, without capabilities.
 type scaled struct {
 	Problem
 	by float64
@@ -134,7 +134,7 @@ func (p scaled) Evaluate(grad, x Point) (float64, error) {
 	return cost * p.by, err
 }
 
-// gradientAt writes the Riemannian gradient at x, outside of the budget.
+// gradientAt writes the Riemannian gradient at x. It does not count towards the budget.
 func (e *Evaluator) gradientAt(dst, x Point) error {
 	e.lastValid = false
 	e.counts.Passes += 2
@@ -145,8 +145,8 @@ func (e *Evaluator) gradientAt(dst, x Point) error {
 	return nil
 }
 
-// compare checks the gradient at x against differences of the cost, and records a mismatch. It
-// usually costs one evaluation without a gradient, more where the first one is inconclusive.
+// compare checks the gradient at x against differences of the cost, and records a mismatch. It usually costs one
+// evaluation without a gradient, and more if the first one is inconclusive.
 func (r *run) compare(x, grad Point, cost float64) error {
 	e := r.evaluator
 	e.lastValid = false
@@ -198,7 +198,7 @@ func (r *run) compare(x, grad Point, cost float64) error {
 	return nil
 }
 
-// compareAt is compare at the point of a result.
+// compareAt does what compare does, at the point of a result.
 func (r *run) compareAt(x Point, cost float64) error {
 	if r.certified() || r.evaluator.admit(0) != nil {
 		return nil
@@ -220,7 +220,7 @@ type comparison struct {
 
 func (c *comparison) slope(v Point) float64 { return Product(c.e.blocks).Inner(c.x, c.grad, v) }
 
-// costAt is the cost at R(t v), without a gradient and uncounted but for its pass.
+// costAt returns the cost at R(t v), without a gradient. It counts the pass but no evaluation.
 func (c *comparison) costAt(v Point, t float64) (cost float64, err error) {
 	c.step.CopyFrom(v)
 	c.step.Scale(t)
@@ -232,9 +232,9 @@ func (c *comparison) costAt(v Point, t float64) (cost float64, err error) {
 	return cost, err
 }
 
-// differs reports whether costs along v have clearly another slope than the gradient says,
-// and which: where central differences over two lengths agree with each other, not with that,
-// and neither rounding nor a kink can be the reason.
+// differs reports whether the slope of the cost along v clearly differs from that of the gradient, and returns the
+// former. It requires that central differences over two lengths agree with each other but not with the gradient, and
+// that neither rounding nor a kink can be the reason.
 func (c *comparison) differs(v Point) (slope float64, wrong bool) {
 	last, size := math.NaN(), slopeStep*math.Max(1, c.x.Norm())
 	for range 4 {
@@ -262,7 +262,7 @@ func (c *comparison) differs(v Point) (slope float64, wrong bool) {
 	return slope, false
 }
 
-// signs fills dst with 1 and -1 at random, and projects it on the tangent space.
+// signs fills dst with random entries 1 and -1, and projects it onto the tangent space.
 func signs(dst Point, blocks []Block, x Point) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	for k, b := range blocks {
@@ -273,8 +273,8 @@ func signs(dst Point, blocks []Block, x Point) {
 	}
 }
 
-// stationaryToRounding reports whether the gradient at x is one that a change of x by a few
-// units in the last place makes, and by how much such a change does.
+// stationaryToRounding reports whether the gradient at x is as small as the change of the gradient when x moves by a
+// few units in the last place. It also returns the size of this change.
 func (r *run) stationaryToRounding(x Point) (float64, bool) {
 	e := r.evaluator
 	if r.certified() || e.admit(0) != nil || r.mistake != "" || r.options.Tolerance < 0 {
@@ -309,7 +309,7 @@ func (r *run) stationaryToRounding(x Point) (float64, bool) {
 	return change, true
 }
 
-// unbounded reports whether the cost falls for ever.
+// unbounded reports whether the cost falls without bound.
 func (r *run) unbounded() bool {
 	if r.certified() {
 		return false

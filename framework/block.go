@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// maxViolation is how far off its manifold what is given as a point may be.
+// maxViolation is the largest distance from its manifold of an accepted point.
 const maxViolation = 1e-6
 
 // Block is a named factor of a problem's domain: Copies points of one manifold,
@@ -91,8 +91,7 @@ func (b Block) Inner(x, u, v []float64) float64 {
 	return sum
 }
 
-// Norm is the length of the tangent vector v at x, safe from overflow where
-// the metric is the inherited one.
+// Norm is the length of the tangent vector v at x. It does not overflow if the metric is the inherited one.
 func (b Block) Norm(x, v []float64) float64 {
 	square := b.Inner(x, v, v)
 	if _, ok := b.Manifold.(Metric); ok || square > 0x1p-900 && square < 0x1p900 {
@@ -101,8 +100,7 @@ func (b Block) Norm(x, v []float64) float64 {
 	return floats.Norm(v, 2) // which scales, and takes ten times as long
 }
 
-// Violation is the largest distance of a copy from its constraints; 0 where
-// the manifold has none.
+// Violation is the largest distance of a copy from its constraints; 0 if the manifold has none.
 func (b Block) Violation(x []float64) float64 {
 	c, ok := b.Manifold.(Constrained)
 	if !ok {
@@ -115,7 +113,7 @@ func (b Block) Violation(x []float64) float64 {
 	return worst
 }
 
-// Restore puts every copy back on the manifold.
+// Restore moves every copy back onto the manifold.
 func (b Block) Restore(x []float64) error {
 	c, ok := b.Manifold.(Constrained)
 	if !ok {
@@ -129,8 +127,7 @@ func (b Block) Restore(x []float64) error {
 	return nil
 }
 
-// Rand fills x with random points and reports whether the manifold can draw
-// them.
+// Rand fills x with random points. It returns false if the manifold has no random points.
 func (b Block) Rand(x []float64, rng *rand.Rand) bool {
 	r, ok := b.Manifold.(Rander)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// checkPoints fails where x or y is off the manifold by more than maxViolation, or is not finite.
+// checkPoints fails if x or y is off the manifold by more than maxViolation, or is not finite.
 func (b Block) checkPoints(x, y []float64) error {
 	for _, p := range []struct {
 		name string
@@ -90,7 +90,7 @@ func (b Block) Hessian(dst, x, g, h, v []float64) error {
 	return nil
 }
 
-// lacks says that the manifold has no such operation.
+// lacks returns the error for an operation that the manifold does not have.
 func (b Block) lacks(operation string) error {
 	return fmt.Errorf("framework: %T has no %s: %w", b.Manifold, operation, errors.ErrUnsupported)
 }

@@ -2,13 +2,13 @@ package framework
 
 import "math"
 
-// wholeRounding is the error of a sum of parts that make up a whole.
+// wholeRounding is the rounding error of a sum of fractions that make up a whole.
 const wholeRounding = 1e-9
 
-// Charge runs work that the evaluator has no method for, such as a proximal map, as it
-// evaluates: beyond the budget or when the context is done it refuses, in an error that a
-// solver hands on, and a panic becomes an error that wraps [ErrPanic]. The work counts as so many
-// passes, and as evaluations: 1 is the work of a cost, parts add up. Work of 0 passes is free.
+// Charge runs work that has no method of the evaluator, such as a proximal map, under the rules of an evaluation.
+// Beyond the budget or when the context is done it refuses, with an error that a solver must return. A panic becomes
+// an error that wraps [ErrPanic]. The work counts as the given number of passes, and of evaluations: 1 is the work of
+// a cost, and fractions add up. Work of 0 passes is free.
 func (e *Evaluator) Charge(passes float64, work func() error) error {
 	whole := e.whole(passes)
 	if err := e.admit(whole); err != nil {
@@ -24,8 +24,8 @@ func (e *Evaluator) Charge(passes float64, work func() error) error {
 	return nil
 }
 
-// ChargeCost is [Evaluator.Charge] for work that computes a cost and tells the passes it took.
-// It counts as one evaluation, and a cost that is not finite is treated as by Evaluate.
+// ChargeCost is [Evaluator.Charge] for work that computes a cost and returns the passes it took. It counts as one
+// evaluation. A cost that is not finite is treated as by Evaluate.
 func (e *Evaluator) ChargeCost(work func() (cost, passes float64, err error)) (cost float64, err error) {
 	if err := e.admit(1); err != nil {
 		return math.Inf(1), err
@@ -40,7 +40,7 @@ func (e *Evaluator) ChargeCost(work func() (cost, passes float64, err error)) (c
 	return e.judgeCost(e.trial.Tell(cost))
 }
 
-// Count adds work that was done for the run without being asked for by Charge.
+// Count adds work that was done for the run outside of Charge.
 func (e *Evaluator) Count(evaluations, passes float64) {
 	e.lastValid = false
 	whole := e.whole(evaluations)
@@ -49,7 +49,7 @@ func (e *Evaluator) Count(evaluations, passes float64) {
 	e.counts.Passes += passes
 }
 
-// whole is the number of whole evaluations that a part more makes up.
+// whole adds a fraction of an evaluation, and returns the number of whole evaluations that result.
 func (e *Evaluator) whole(more float64) int {
 	return int(math.Floor(e.counts.part + more + wholeRounding))
 }

@@ -9,32 +9,26 @@ import (
 	"time"
 )
 
-// Checkpoint says how a run is stored, so that another can go on where it
-// stopped, bit for bit. The solver must have a method
-// NewState, see [Solver].
+// Checkpoint configures how a run is stored, so that another run can continue it bit for bit. The solver must have a
+// method NewState, see [Solver].
 type Checkpoint struct {
-	// Every is the least time between two stores; 0 stands for 10 s, a
-	// negative number stores after every iteration. A run that ends of itself
-	// is stored too.
+	// Every is the least time between two stores; 0 stands for 10 s, a negative number stores after every iteration.
+	// A run that ends normally is stored, too.
 	Every time.Duration
-	// Fingerprint identifies the problem and its settings. A stored run with
-	// another fingerprint is refused.
+	// Fingerprint identifies the problem and its settings. A stored run with another fingerprint is rejected.
 	Fingerprint string
-	// Program identifies the program, whose build a run depends on to the last
-	// bit. A stored run of another is refused. "" stands for the version of Go
-	// and the SHA-256 of the executable file; give a name of your own where a
-	// run may go on under another build with slightly other numbers.
+	// Program identifies the program, on whose build the last bits of a run depend. A stored run of another program
+	// is rejected. "" stands for the version of Go and the SHA-256 of the executable file. Set a name of your own if
+	// a run may continue under another build with slightly different numbers.
 	Program string
-	// Store keeps what write writes, completely or not at all; nil stores
-	// nothing. An error fails the run.
+	// Store must store the output of write completely or not at all; nil stores nothing. An error fails the run.
 	Store func(write func(io.Writer) error) error
-	// Stored is a run to go on with; nil starts anew. It must end where the run
-	// ends. A run of which one bit has changed is refused, by its SHA-256.
-	// Errors say its name if it has one, as *os.File has.
+	// Stored is a stored run to continue; nil starts a new one. The reader must end where the run ends. A SHA-256
+	// detects damage, which is an error. Errors include the name of the reader if it has one, like *os.File.
 	Stored io.Reader
 }
 
-// program is the name of the program that runs are stored under.
+// program returns the program identifier that is stored with runs.
 func (c *Checkpoint) program() string {
 	if c.Program != "" {
 		return c.Program
@@ -52,32 +46,30 @@ type storedRun struct {
 	Examined    int
 	RelocateDue float64
 	Counts      Counts
-	Part        float64 // of Counts
+	Part        float64 // fraction of evaluations in Counts
 	NonFinite   int
 	Elapsed     time.Duration
 	History     []Record
 	Best        float64
 	BestPoint   Point
 	Gradients   gradients
-	StateOf     string // its type
+	StateOf     string // type of the state
 	State       []byte
-	Problem     []byte // of a Stateful
+	Problem     []byte // of a Stateful problem
 	Ended       ending
 	Successors  []string
 	Unit, Span  float64
 	Mistake     string
 }
 
-// ending says that a run stopped by itself, and under which limits. Under the
-// same ones it does not go on.
+// ending records that a run stopped by itself, and its limits. Under the same limits it does not continue.
 type ending struct {
 	Status               Status
 	Tolerance, Relative  float64
 	Patience, CheckEvery int
 }
 
-// ending describes a run that stops with a status; the zero value one that the
-// next limits may let go on.
+// ending describes a run that stops with a status. The zero value describes a run that may continue under new limits.
 func (r *run) ending(status Status, done bool) ending {
 	if !done || r.options.Stop != nil || status != Converged && status != Stalled {
 		return ending{}
@@ -86,7 +78,7 @@ func (r *run) ending(status Status, done bool) ending {
 	return ending{status, o.Tolerance, o.MinRelativeDecrease, o.Patience, o.CheckEvery}
 }
 
-// store writes the run where the options say, if it is time or if it has ended.
+// store writes the run as the options specify, if it is time or if it has ended.
 func (r *run) store(status Status, now bool) error {
 	c := r.options.Checkpoint
 	if c == nil || c.Store == nil || r.stored && r.storedAt == r.iteration {
@@ -132,8 +124,7 @@ func (r *run) write(w io.Writer, ended ending) error {
 	return writeFrame(w, func(w io.Writer) error { return gob.NewEncoder(w).Encode(run) })
 }
 
-// resume takes up the stored run of the options and reports whether there was
-// one.
+// resume restores the stored run of the options and reports whether there was one.
 func (r *run) resume() (bool, error) {
 	c := r.options.Checkpoint
 	if c == nil {
@@ -153,7 +144,7 @@ func (r *run) resume() (bool, error) {
 	return true, nil
 }
 
-// nameOf says which stored run is meant.
+// nameOf returns the name of the stored run for errors.
 func nameOf(stored io.Reader) string {
 	if file, ok := stored.(interface{ Name() string }); ok {
 		return file.Name() + ": stored run"
@@ -197,7 +188,7 @@ func (r *run) restoreRun(solver restorer, stored io.Reader) error {
 	return nil
 }
 
-// accept refuses a run of another program, solver or problem.
+// accept rejects a run of another program, solver or problem.
 func (r *run) accept(s *storedRun) error {
 	switch program := r.options.Checkpoint.program(); {
 	case s.Program != program:
@@ -211,7 +202,7 @@ func (r *run) accept(s *storedRun) error {
 	return r.shaped(s.BestPoint)
 }
 
-// fits refuses a state whose point is not one of the problem.
+// fits rejects a state whose point is not a point of the problem.
 func (r *run) fits(state State) (err error) {
 	return guard(func() error {
 		x, _ := state.Iterate()
@@ -243,7 +234,7 @@ func (r *run) take(s *storedRun, state State) {
 	r.stored, r.storedAt, r.ended = true, s.Iteration, s.Ended
 }
 
-// decode reads one gob value; gob panics on some input that it did not write.
+// decode reads one gob value. It recovers from panics of gob on invalid input.
 func decode(b []byte, into any) error {
 	return guard(func() error { return gob.NewDecoder(bytes.NewReader(b)).Decode(into) })
 }

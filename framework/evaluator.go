@@ -13,24 +13,22 @@ import (
 // maxNonFinite is the number of costs in a row that may be NaN or Inf.
 const maxNonFinite = 5
 
-// Counts says how much work a run has done.
+// Counts is the work that a run has done.
 type Counts struct {
-	// Evaluations of the cost. Evaluations in parts add up to whole ones.
+	// Evaluations counts evaluations of the cost. Fractions of evaluations add up to whole ones.
 	Evaluations int
-	// Passes counts the work in evaluations of all residuals: a cost is one
-	// pass, a gradient is one more, a product with the Hessian is one, parts of the
-	// residuals count their share.
+	// Passes counts the work in evaluations of all residuals. A cost is one pass, a gradient is one more, and a
+	// product with the Hessian is one. An evaluation of some residuals counts its fraction.
 	Passes float64
-	// Hessians counts the products of second derivatives that a problem made.
-	// Those by differences of gradients count as the evaluations they take.
+	// Hessians counts the Hessian products of a problem. Products by differences of gradients count as evaluations
+	// instead.
 	Hessians int
-	// part is what was counted in parts of evaluations and does not yet make up a whole one.
+	// part is the counted fraction of an evaluation that does not yet make up a whole one.
 	part float64
 }
 
-// Evaluator is a problem under a budget: it counts, it ends the run when the
-// budget is used up or the context is done, and it watches for costs that are
-// not finite. Solvers evaluate through it only.
+// Evaluator is a problem under a budget. It counts evaluations, ends the run when the budget is exhausted or the
+// context is done, and checks for costs that are not finite. Solvers evaluate only through it.
 type Evaluator struct {
 	problem Problem
 	blocks  []Block
@@ -38,23 +36,23 @@ type Evaluator struct {
 	ctx      context.Context
 	deadline time.Time // zero: none
 	limit    int       // 0: none
-	stopped  Status    // why errStop was returned
+	stopped  Status    // reason for errStop
 
 	firstOrder bool         // see Options.FirstOrder
-	trial      *trial.Trial // of a law suite; nil else
-	poisoned   bool         // the first gradient was
+	trial      *trial.Trial // of a law suite; otherwise nil
+	poisoned   bool         // the first gradient was poisoned
 
 	counts    Counts
 	nonFinite int
-	last      Point // where Evaluate was called last
+	last      Point // point of the last Evaluate
 	lastCost  float64
 	lastValid bool
 
 	differences gradientDifferences
 }
 
-// NewEvaluator returns an evaluator without a budget, for driving a solver step
-// by step. Where the context is done, evaluations return an error.
+// NewEvaluator returns an evaluator without a budget, for running a solver step by step. If the context is done,
+// evaluations return an error.
 func NewEvaluator(ctx context.Context, p Problem) *Evaluator {
 	return newEvaluator(ctx, p, Options{})
 }
@@ -68,8 +66,7 @@ func newEvaluator(ctx context.Context, p Problem, o Options) *Evaluator {
 	return e
 }
 
-// FirstOrder reports whether the run goes by the first order alone; see
-// [Options].FirstOrder.
+// FirstOrder reports whether the run only uses first derivatives; see [Options].FirstOrder.
 func (e *Evaluator) FirstOrder() bool { return e.firstOrder }
 
 // Problem returns the problem, for its optional capabilities.
@@ -81,9 +78,8 @@ func (e *Evaluator) Blocks() []Block { return e.blocks }
 // Counts returns the work done so far.
 func (e *Evaluator) Counts() Counts { return e.counts }
 
-// Evaluate returns the cost at x and writes the Euclidean gradients asked for.
-// A cost that is not finite is returned as +Inf, so that every test for
-// decrease fails; five in a row are an error.
+// Evaluate returns the cost at x and writes the requested Euclidean gradients. A cost that is not finite is returned
+// as +Inf, so that every test for decrease fails; five in a row are an error.
 func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
 	if err := e.admit(1); err != nil {
 		return math.Inf(1), err
@@ -110,7 +106,7 @@ func (e *Evaluator) Evaluate(grad, x Point) (float64, error) {
 	return cost, e.checkGradient(grad)
 }
 
-// call evaluates the problem, whatever the budget.
+// call evaluates the problem without checking the budget.
 func (e *Evaluator) call(grad, x Point) (float64, error) {
 	e.trial.See()
 	first := e.poison(grad)
@@ -121,10 +117,10 @@ func (e *Evaluator) call(grad, x Point) (float64, error) {
 	return e.trial.Tell(cost), err
 }
 
-// unwritten is a NaN that no computation gives.
+// unwritten is a NaN with a bit pattern that no computation gives.
 var unwritten = math.Float64frombits(0x7ff8_dead_beef_0002)
 
-// poison fills the first gradient of a run, to find what is never written.
+// poison fills the first gradient of a run with NaN, to detect entries that are never written.
 func (e *Evaluator) poison(grad Point) bool {
 	if grad == nil || e.poisoned {
 		return false
@@ -138,7 +134,7 @@ func (e *Evaluator) poison(grad Point) bool {
 	return true
 }
 
-// written refuses a problem that leaves entries of its gradient as they are.
+// written returns an error for a problem that leaves entries of its gradient unwritten.
 func (e *Evaluator) written(grad Point, cost float64) error {
 	for k, g := range grad {
 		for i, v := range g {
@@ -150,8 +146,7 @@ func (e *Evaluator) written(grad Point, cost float64) error {
 	return nil
 }
 
-// judgeCost returns a finite cost as it is and any other as +Inf, with an error
-// where too many in a row were of that kind.
+// judgeCost returns a finite cost unchanged and any other as +Inf, with an error after too many such costs in a row.
 func (e *Evaluator) judgeCost(cost float64) (float64, error) {
 	if !math.IsNaN(cost) && !math.IsInf(cost, 0) {
 		e.nonFinite = 0
@@ -167,9 +162,8 @@ func (e *Evaluator) judgeCost(cost float64) (float64, error) {
 	return math.Inf(1), nil
 }
 
-// Gradient returns the cost at x and writes the gradients asked for. Where x is
-// the point evaluated last and the problem is a resumer, this costs one pass
-// instead of two and no evaluation.
+// Gradient returns the cost at x and writes the requested gradients. If x is the point evaluated last and the problem
+// is a resumer, this costs one pass instead of two and no evaluation.
 func (e *Evaluator) Gradient(grad, x Point) (float64, error) {
 	r, ok := As[resumer](e.problem)
 	if !ok || !e.lastValid || !e.last.Equal(x) {
@@ -190,8 +184,7 @@ func (e *Evaluator) Gradient(grad, x Point) (float64, error) {
 	return e.lastCost, e.checkGradient(grad)
 }
 
-// admit refuses work beyond the budget; more is the number of evaluations
-// about to be made.
+// admit refuses work beyond the budget; more is the number of evaluations about to be made.
 func (e *Evaluator) admit(more int) error {
 	switch {
 	case e.ctx.Err() != nil:
@@ -209,8 +202,7 @@ func (e *Evaluator) stop(s Status) error {
 	return errStop
 }
 
-// failure tells a problem that gave up because the context is done from one
-// that failed.
+// failure distinguishes a problem that stopped because the context is done from one that failed.
 func (e *Evaluator) failure(err error) error {
 	cancelled := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	if cancelled && e.ctx.Err() != nil {
@@ -222,8 +214,8 @@ func (e *Evaluator) failure(err error) error {
 	return fmt.Errorf("evaluation: %w", err)
 }
 
-// outOfTime reports whether a problem gave up at the time limit: the error is that of a deadline, and the
-// context of the run, which may have one of its own, is not done.
+// outOfTime reports whether a problem stopped at the time limit. It did if the error is that of a deadline but the
+// context of the run, which may have its own deadline, is not done.
 func (e *Evaluator) outOfTime(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) && e.ctx.Err() == nil && !e.deadline.IsZero()
 }
@@ -238,7 +230,7 @@ func (e *Evaluator) checkGradient(grad Point) error {
 	return nil
 }
 
-// Stationarity returns the largest of the numbers by which the run is judged, at x.
+// Stationarity returns the largest stationarity of a block at x.
 func (e *Evaluator) Stationarity(x Point) (float64, error) {
 	if err := e.admit(0); err != nil {
 		return math.Inf(1), err
@@ -250,7 +242,7 @@ func (e *Evaluator) Stationarity(x Point) (float64, error) {
 	return worst(s), nil
 }
 
-// stationarity computes one number per block at x, outside of the budget.
+// stationarity computes one number per block at x. It does not count towards the budget.
 func (e *Evaluator) stationarity(x Point) ([]float64, error) {
 	s := make([]float64, len(e.blocks))
 	if c, ok := As[Certifier](e.problem); ok {

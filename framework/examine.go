@@ -12,44 +12,41 @@ import (
 // run to a larger tolerance is the beginning of one to a smaller tolerance.
 
 const (
-	// firstExamined and examinedEvery are the stationarities at which a run is
-	// examined: at the first check that finds no more than 1e-4, then no more
-	// than 1e-6, 1e-8 and so on. It is also where the solver gets no further.
+	// firstExamined and examinedEvery define the stationarities at which a run is examined: at the first check at
+	// which it is at most 1e-4, then at most 1e-6, 1e-8 and so on. A run is also examined when the solver makes no
+	// further progress.
 	firstExamined, examinedEvery = 1e-4, 1e-2
-	// minGain and probeGain are the relative decreases of the cost from which on a
-	// relocation is worth more iterations, and a probe finds anything.
+	// minGain is the least relative decrease of the cost for which a relocation is worth more iterations. probeGain
+	// is the least relative decrease that a probe reports.
 	minGain, probeGain = 1e-5, 1e-8
-	// restDecrease is the decrease of the cost in an iteration, relative to the
-	// cost at the start, above which a run goes on whatever its gradient, unless
-	// the stationarity is at most noGradient.
+	// restDecrease is a decrease of the cost in an iteration, relative to the cost at the start. Above it a run
+	// continues whatever its gradient, unless the stationarity is at most noGradient.
 	restDecrease, noGradient = 1e-8, 1e-8
-	// worthRestart is the number of iterations that a solver, which begins anew,
-	// would need to gain as much.
+	// worthRestart is a number of iterations. A probe is worth a restart if the solver, which starts again, would
+	// need this many to gain as much.
 	worthRestart = 100
 	// maxExamined bounds the number of thresholds.
 	maxExamined = 8
 )
 
-// finding is what an examination finds.
+// finding is the result of an examination.
 type finding int
 
 const (
 	nothing   finding = iota
-	lower             // a lower cost, for which it is not worth to begin anew
-	elsewhere         // a lower cost, from which the solver has begun anew
+	lower             // a lower cost that is not worth a restart
+	elsewhere         // a lower cost, from which the solver has restarted
 )
 
-// thresholds returns how many of the stationarities at which runs are examined
-// are no less than s.
+// thresholds returns how many of the stationarities at which runs are examined are at least s.
 func thresholds(s float64) int {
 	// The factor keeps powers of ten on the right side of the rounding.
 	k := math.Floor(math.Log(firstExamined/s*(1+1e-9))/-math.Log(examinedEvery)) + 1
 	return int(min(max(k, 0), maxExamined))
 }
 
-// conclude applies the test of first order and, where that is due, the
-// examination. decrease is that of the last iteration, ended
-// says that the solver gets no further.
+// conclude applies the first-order test and, if due, the examination. decrease is that of the last iteration; ended
+// reports that the solver makes no further progress.
 func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	converged, err := r.certify()
 	switch {
@@ -91,10 +88,9 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	return pick(stands, Converged, Stalled), true, nil
 }
 
-// rests reports whether the run may be at its end: a small gradient does not say
-// so while an iteration lowers the cost by much, as in a long valley, unless it is
-// next to none. Where the solver tells its gradient, that alone counts: the cost may
-// have any constant added to it.
+// rests reports whether the run may be at its end. A small gradient is not sufficient while an iteration still lowers
+// the cost by much, as in a long valley, unless the gradient is almost zero. If the solver reports its gradient, only
+// the gradient counts: the cost may have any added constant.
 func (r *run) rests(decrease float64) bool {
 	if _, graded := r.gradientNorm(); graded {
 		return true
@@ -106,8 +102,7 @@ func (r *run) rests(decrease float64) bool {
 	return r.options.FirstOrder || decrease <= restDecrease*size || worst(r.stationarity) <= noGradient*r.unit
 }
 
-// examine looks for a lower cost beyond the reach of the solver, and begins
-// anew from there.
+// examine looks for a lower cost that the solver cannot reach by descent, and restarts from there.
 func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	if r.options.FirstOrder {
 		return nothing, nil
@@ -124,12 +119,12 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	return r.probe(math.Max(probeGain*math.Abs(r.best), worthRestart*decrease))
 }
 
-// relocateEvery is the least number of passes between two relocations while they find lower
-// costs: about as many as descent needs to follow. There are as many at least as the last one
-// took, so that relocations are at most half of the work.
+// relocateEvery is the least number of passes between two relocations while they find lower costs: about as many as
+// descent needs to adapt. The interval is also at least the number of passes of the last relocation, so that
+// relocations are at most half of the work.
 const relocateEvery = 20
 
-// relocate begins anew from a better place that an explorer finds.
+// relocate restarts from a point of lower cost that an explorer finds.
 func (r *run) relocate() (bool, error) {
 	p, ok := As[explorer](r.evaluator.problem)
 	if r.relocateDue = 0; !ok {
@@ -148,9 +143,8 @@ func (r *run) relocate() (bool, error) {
 	return moved, err
 }
 
-// relocateAgain relocates some time after the last relocation, where that found a lower
-// cost: rows follow each other, and it is not worth while to wait until the
-// solver is near a minimum that is left again.
+// relocateAgain relocates some time after a relocation that found a lower cost. Rows move one after another, so
+// waiting until the solver is near a minimum, which is then left again, would waste time.
 func (r *run) relocateAgain() (bool, error) {
 	if r.relocateDue == 0 || r.evaluator.counts.Passes < r.relocateDue {
 		return false, nil
@@ -158,8 +152,8 @@ func (r *run) relocateAgain() (bool, error) {
 	return r.relocate()
 }
 
-// probe begins anew from a point that is lower by more than gain, if there is one
-// along the lowest curvatures, and tells of one that is lower by less.
+// probe restarts from a point that is lower by more than gain, if there is one along the directions of lowest
+// curvature. It reports one that is lower by less.
 func (r *run) probe(gain float64) (finding, error) {
 	p, ok := As[explorer](r.evaluator.problem)
 	if !ok {
@@ -177,8 +171,7 @@ func (r *run) probe(gain float64) (finding, error) {
 	return pick(moved, elsewhere, nothing), err
 }
 
-// restart begins anew from x if its cost is lower than the best by more than
-// gain.
+// restart restarts from x if its cost is lower than the best by more than gain.
 func (r *run) restart(x Point, gain float64) (bool, error) {
 	state, err := r.solver.Init(r.evaluator, x)
 	if err != nil {
@@ -192,8 +185,8 @@ func (r *run) restart(x Point, gain float64) (bool, error) {
 	return true, nil
 }
 
-// examinedLast reports whether nothing lower was found beyond a point within the
-// tolerance where a run ended for another reason.
+// examinedLast reports whether no lower cost was found from a point within the tolerance, for a run that ended for
+// another reason.
 func (r *run) examinedLast(res *Result) (bool, error) {
 	if n := len(r.history); n > 1 && res.Status == MaxIterations {
 		r.stationarity = res.Stationarity
@@ -215,8 +208,7 @@ func (r *run) examinedLast(res *Result) (bool, error) {
 	return found == nothing, err
 }
 
-// stands reports whether neither the problem nor the solver has anything against a
-// point.
+// stands reports whether neither the problem nor the solver refutes a point.
 func (r *run) stands(x Point) (bool, error) {
 	r.refutation = ""
 	problem, _ := As[refuter](r.evaluator.problem)

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// A stored run is one frame, to the end of what holds it.
+// A stored run is one frame, which extends to the end of the file.
 //
 //	offset  bytes
 //	     0      8  magic "SCQM run"
@@ -17,7 +17,7 @@ import (
 //	    12     32  SHA-256 of all other bytes
 //	    44         payload: a storedRun by encoding/gob
 //
-// Nothing of the payload is decoded before the digest is found to fit.
+// The payload is only decoded after the digest has been verified.
 const (
 	frameMagic   = "SCQM run"
 	frameFormat  = len(frameMagic)
@@ -31,7 +31,7 @@ const remedy = "copy it again, or remove it and start anew"
 // checkpointFormat is the version of a stored run. It changes with [storedRun].
 const checkpointFormat = 8
 
-// digest is the SHA-256 of a frame but for the place of the digest.
+// digest is the SHA-256 of a frame without the bytes of the digest itself.
 func digest(frame []byte) []byte {
 	h := sha256.New()
 	h.Write(frame[:frameDigest])
@@ -39,8 +39,7 @@ func digest(frame []byte) []byte {
 	return h.Sum(nil)
 }
 
-// writeFrame writes the payload that encode makes, as one frame in one call of
-// w.Write.
+// writeFrame writes the payload from encode as one frame, in one call of w.Write.
 func writeFrame(w io.Writer, encode func(io.Writer) error) error {
 	var b bytes.Buffer
 	b.Write(make([]byte, framePayload))
@@ -55,7 +54,7 @@ func writeFrame(w io.Writer, encode func(io.Writer) error) error {
 	return err
 }
 
-// readFrame returns the payload of the frame that r holds and ends with.
+// readFrame returns the payload of the frame in r, and requires that r ends with it.
 func readFrame(r io.Reader) ([]byte, error) {
 	frame, err := io.ReadAll(r)
 	if err != nil {

@@ -10,10 +10,9 @@ import (
 //
 //	J'WJ,  J the derivatives of the residuals r_i,
 //
-// in which W is made of weights of a quadratic majorizer of the loss, as in iteratively
-// reweighted least squares, or of its second derivatives. It lacks what second
-// derivatives of the residuals add, and is no derivative of anything, but with weights
-// it is positive semidefinite wherever x is.
+// W consists of the weights of a quadratic majorizer of the loss, as in iteratively reweighted least squares, or of
+// its second derivatives. The model omits the second derivatives of the residuals, and is not the derivative of a
+// function. With weights it is positive semidefinite at every x.
 //
 // Source: J. Nocedal, S. J. Wright, Numerical Optimization, Springer 2006, section 10.3.
 type GaussNewton interface {
@@ -28,9 +27,8 @@ func (e *Evaluator) HasGaussNewton() bool {
 	return ok
 }
 
-// GaussNewton writes J'WJ v at x, as a tangent vector, into dst. It fails with
-// errors.ErrUnsupported where the problem offers no such products. They count as
-// products with the Hessian do.
+// GaussNewton writes J'WJ v at x, as a tangent vector, into dst. It fails with errors.ErrUnsupported if the problem
+// offers no such products. They count like products with the Hessian.
 func (e *Evaluator) GaussNewton(dst, x, v Point) error {
 	p, ok := As[GaussNewton](e.problem)
 	if !ok {

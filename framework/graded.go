@@ -3,27 +3,26 @@ package framework
 import "math"
 
 const (
-	// costRounding is the relative error that a computed cost may have: a sum
-	// of many terms, or of an ill-conditioned one, may have that.
+	// costRounding is the assumed relative error of a computed cost, which may be a sum of many terms or
+	// ill-conditioned.
 	costRounding = 0x1p-36
-	// clearFall is the factor by which the gradient norm has to fall for a run
-	// to get on.
+	// clearFall is the factor by which the gradient norm must fall to count as progress.
 	clearFall = 0.9
-	// hiddenPatience multiplies the patience where rounding hides decreases.
+	// hiddenPatience multiplies the patience while rounding hides decreases of the cost.
 	hiddenPatience = 50
 )
 
-// gradients is what a stored run knows of gradient norms and costs.
+// gradients holds the gradient norms and costs of a stored run.
 type gradients struct{ Lowest, Best, Least float64 }
 
-// certified reports whether the problem has a measure of stationarity of its own.
+// certified reports whether the problem has its own measure of stationarity.
 func (r *run) certified() bool {
 	_, own := As[Certifier](r.evaluator.problem)
 	return own
 }
 
-// gradientNorms are the norms of the blocks' gradients at the iterate; nil where the
-// state does not tell them or the problem has a measure of its own.
+// gradientNorms are the norms of the blocks' gradients at the iterate. It is nil if the state does not report them or
+// the problem has its own measure of stationarity.
 func (r *run) gradientNorms() []float64 {
 	if r.certified() {
 		return nil
@@ -31,7 +30,7 @@ func (r *run) gradientNorms() []float64 {
 	return r.blockNorms()
 }
 
-// gradientNorm returns the largest of gradientNorms, and false where there are none.
+// gradientNorm returns the largest of gradientNorms, and false if there are none.
 func (r *run) gradientNorm() (float64, bool) { return largest(r.gradientNorms()) }
 
 func largest(norms []float64) (float64, bool) {
@@ -41,7 +40,7 @@ func largest(norms []float64) (float64, bool) {
 	return worst(norms), true
 }
 
-// blockNorms is nil where the state does not tell its gradient.
+// blockNorms returns the gradient norm of each block, nil if the state does not report its gradient.
 func (r *run) blockNorms() []float64 {
 	s, ok := r.state.(graded)
 	if !ok {
@@ -59,9 +58,8 @@ func (r *run) blockNorms() []float64 {
 	return norms
 }
 
-// better reports whether an iterate takes the place of the best one. Costs that
-// are equal up to rounding say nothing: of such iterates the smaller gradient
-// wins or, where that is not known, the later one among the lowest.
+// better reports whether an iterate replaces the best one. If two costs are equal up to rounding, the smaller
+// gradient decides. If the gradients are not known, the later of the lowest iterates wins.
 func (r *run) better(cost, gradient float64, known bool) bool {
 	if !known || math.IsInf(r.bestGradient, 1) {
 		return cost <= r.best
@@ -77,7 +75,7 @@ func (r *run) better(cost, gradient float64, known bool) bool {
 	}
 }
 
-// falls notes a gradient norm and reports whether it is clearly below all before.
+// falls records a gradient norm and reports whether it is clearly below all earlier ones.
 func (r *run) falls(gradient float64) bool {
 	if !(gradient < clearFall*r.leastGradient) {
 		return false
@@ -86,15 +84,14 @@ func (r *run) falls(gradient float64) bool {
 	return true
 }
 
-// fallsUnseen reports whether the gradient norm computed last is clearly below all
-// before although the decrease of the cost is lost in rounding.
+// fallsUnseen reports whether the last gradient norm is clearly below all earlier ones although the decrease of the
+// cost is lost in rounding.
 func (r *run) fallsUnseen(decrease, cost float64) bool {
 	return !r.certified() && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
 }
 
-// patience is the number of slow iterations that end a run. Where rounding hides what
-// the cost falls by, the gradient norm decides, whose least value may take many
-// iterations to fall on problems of large condition.
+// patience is the number of slow iterations that end a run. While rounding hides the decrease of the cost, the
+// gradient norm decides; for ill-conditioned problems its least value may fall only once in many iterations.
 func (r *run) patience(hidden bool) int {
 	if hidden {
 		return hiddenPatience * r.options.Patience
@@ -102,13 +99,13 @@ func (r *run) patience(hidden bool) int {
 	return r.options.Patience
 }
 
-// atRounding reports whether the decrease of a cost may be rounding alone.
+// atRounding reports whether the decrease of a cost may be due to rounding alone.
 func atRounding(decrease, cost float64) bool {
 	return math.Abs(decrease) <= DefaultMinRelativeDecrease*math.Abs(cost)
 }
 
-// dueAt reports whether the gradient norm is within the tolerance, or below the next of the thresholds at which
-// conclude looks for lower costs elsewhere.
+// dueAt reports whether the gradient norm is within the tolerance, or below the next threshold at which conclude
+// looks for lower costs elsewhere.
 func (r *run) dueAt(gradient float64) bool {
 	if gradient <= r.tolerance() {
 		return true
@@ -116,7 +113,7 @@ func (r *run) dueAt(gradient float64) bool {
 	return r.examines() && thresholds(gradient/r.unit) > r.examined
 }
 
-// examines reports whether the problem offers anything to examine, see conclude.
+// examines reports whether the problem offers a way to examine points, see conclude.
 func (r *run) examines() bool {
 	if r.options.FirstOrder {
 		return false
@@ -125,9 +122,8 @@ func (r *run) examines() bool {
 	return ok && p.Explores(r.evaluator)
 }
 
-// fallen is what a decrease of the cost is measured by: the cost, where the
-// problem has a measure of stationarity and so a cost of known zero, else what
-// it has fallen by since the start.
+// fallen is the reference for a decrease of the cost. It is the cost if the problem has its own measure of
+// stationarity, and so a cost with a known zero. Otherwise it is the decrease since the start.
 func (r *run) fallen(before float64) float64 {
 	if r.certified() {
 		return math.Abs(before)

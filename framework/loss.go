@@ -1,40 +1,31 @@
 package framework
 
-// Loss scores residual rows. All methods may be called from several goroutines
-// at once.
+// Loss is a loss function of residual rows. All methods may be called from several goroutines at once.
 type Loss interface {
 	// Name is the name under which users know the loss, such as "l2".
 	Name() string
-	// Evaluate scores a batch of rows. r holds len(r)/dim rows of dim entries
-	// each. Where values is not nil it receives one loss per row; where grad is
-	// not nil it receives, in the shape of r, the gradients, at a kink any
-	// subgradient. Row i of the results depends on row i of r only. grad may be
-	// the same slice as r.
+	// Evaluate evaluates the loss of a batch of rows. r holds len(r)/dim rows of dim entries each. If values is not
+	// nil, it receives one loss per row. If grad is not nil, it receives the gradients in the shape of r; at a kink
+	// any subgradient. Row i of the results depends on row i of r only. grad may be the same slice as r.
 	//
-	// Losses are finite and at least 0 for finite residuals, unless the
-	// residual is so large that the loss overflows. Residuals that are not finite
-	// are the caller's: a loss may give anything for such a row, as a bounded one
-	// does, if other rows do not change. [Solve] does not evaluate at points that are
-	// not finite.
+	// Losses are finite and at least 0 for finite residuals, unless the loss overflows for a large residual. For a
+	// residual row that is not finite, a loss may return anything, as a bounded one does, provided that other rows do
+	// not change. [Solve] does not evaluate at points that are not finite.
 	Evaluate(values, grad, r []float64, dim int) error
 }
 
-// Radial is a loss that depends on the norm of a row only:
-// loss(r) = rho(|r|^2).
+// Radial is a loss that depends on the norm of a row only: loss(r) = rho(|r|^2).
 type Radial interface {
 	Loss
-	// Rho evaluates rho and its first two derivatives at the squared norms u.
-	// Destinations that are nil are not computed. Derivatives that do not
-	// exist (a kink at u = 0) come as the finite values that the loss
-	// documents.
+	// Rho evaluates rho and its first two derivatives at the squared norms u. nil destinations are skipped. For
+	// derivatives that do not exist (a kink at u = 0) it returns the finite values that the loss documents.
 	Rho(rho, d1, d2, u []float64)
 }
 
 // Separable is a loss that is a sum over entries: loss(r) = sum_k phi(r_k).
 type Separable interface {
 	Loss
-	// Phi evaluates phi and its first two derivatives entry by entry.
-	// Destinations that are nil are not computed.
+	// Phi evaluates phi and its first two derivatives entry by entry. nil destinations are skipped.
 	Phi(phi, d1, d2, r []float64)
 }
 
@@ -48,8 +39,8 @@ type Quadratic interface {
 // Majorizer offers weights of a quadratic upper bound: with w = Weights(r0),
 // loss(r) <= loss(r0) + 1/2 sum_k w_k (r_k^2 - r0_k^2) for every r.
 type Majorizer interface {
-	// Weights writes one weight per row where the loss is [Radial], else one
-	// per entry. Weights are finite and at least 0.
+	// Weights writes one weight per row if the loss is [Radial], otherwise one per entry. Weights are finite and at
+	// least 0.
 	Weights(w, r []float64, dim int) error
 }
 
@@ -62,8 +53,7 @@ type SecondOrder interface {
 
 // Smoother is a loss with kinks that has a smooth approximation.
 type Smoother interface {
-	// Smooth returns the loss with its kinks rounded over the length eps > 0,
-	// in the unit of the residuals; Smooth(0) returns the loss itself.
-	// Smoothed and plain loss differ by at most a constant times eps per entry.
+	// Smooth returns the loss with its kinks smoothed over the length eps > 0, in the unit of the residuals;
+	// Smooth(0) returns the loss itself. Smoothed and original loss differ by at most a constant times eps per entry.
 	Smooth(eps float64) Loss
 }

@@ -2,13 +2,12 @@ package framework
 
 import "fmt"
 
-// Preconditioner is a problem that knows its Hessian roughly: it offers
-// a symmetric positive definite approximation H of the inverse of the Hessian,
-// in the coordinates of the surrounding space (in the metric, where a block has
-// one of its own). Solvers project the result on the tangent space.
+// Preconditioner is a problem with an approximation of its inverse Hessian. It offers a symmetric positive definite
+// H, in the coordinates of the surrounding space, or in the metric of a block that has its own. Solvers project the
+// result onto the tangent space.
 type Preconditioner interface {
-	// BuildPreconditioner prepares H at x, which replaces the one before, and
-	// returns the work that took, in passes (see [Counts]).
+	// BuildPreconditioner builds H at x, which replaces the previous one, and returns the work in passes (see
+	// [Counts]).
 	BuildPreconditioner(x Point) (passes float64, err error)
 	// Precondition writes H v into dst, which may be v.
 	Precondition(dst, v Point)
@@ -32,7 +31,7 @@ func (e *Evaluator) BuildPreconditioner(x Point) (bool, error) {
 	return true, nil
 }
 
-// Precondition applies what BuildPreconditioner prepared last.
+// Precondition applies the preconditioner that BuildPreconditioner built last.
 func (e *Evaluator) Precondition(dst, v Point) {
 	p, _ := As[Preconditioner](e.problem)
 	p.Precondition(dst, v)

@@ -6,9 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Product is the product of named blocks, the domain of a problem: its points
-// and tangent vectors have one slice per block, its inner product is the sum of
-// those of the blocks. Product(p.Blocks()) is the domain of the problem p.
+// Product is a product of named blocks, the domain of a problem. Its points and tangent vectors have one slice per
+// block. Its inner product is the sum over the blocks. Product(p.Blocks()) is the domain of the problem p.
 type Product []Block
 
 // Size is the number of coordinates.
@@ -101,7 +100,7 @@ func (m Product) Distance(x, y Point) (float64, error) {
 	return sum, err
 }
 
-// Rand fills x with random points. It fails where a manifold cannot draw.
+// Rand fills x with random points. It fails if a manifold has no random points.
 func (m Product) Rand(x Point, rng *rand.Rand) error {
 	return m.each(func(k int, b Block) error {
 		if !b.Rand(x[k], rng) {
@@ -120,12 +119,12 @@ func (m Product) Violation(x Point) float64 {
 	return worst
 }
 
-// Restore puts every block back on its manifold.
+// Restore moves every block back onto its manifold.
 func (m Product) Restore(x Point) error {
 	return m.each(func(k int, b Block) error { return b.Restore(x[k]) })
 }
 
-// each does something with every block and names the one that fails.
+// each calls do for every block, and names the block in its error.
 func (m Product) each(do func(k int, b Block) error) error {
 	for k, b := range m {
 		if err := do(k, b); err != nil {

@@ -9,10 +9,9 @@ import (
 	"sync"
 )
 
-// thisProgram identifies the program that runs: the Go that compiled it and the
-// SHA-256 of its executable file. Its result for given data depends on both
-// (fused multiplications, order of sums, meaning of a solver's state), on
-// nothing less. Where the file cannot be read only the former is known.
+// thisProgram identifies the running program by the version of Go that compiled it and the SHA-256 of its executable
+// file. Its results depend on all of this: fused multiplications, order of sums, meaning of a solver's state. If the
+// file cannot be read, only the version is known.
 var thisProgram = sync.OnceValue(func() string {
 	name := fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	file, err := openExecutable()
@@ -27,8 +26,7 @@ var thisProgram = sync.OnceValue(func() string {
 	return fmt.Sprintf("%s, SHA-256 %x", name, h.Sum(nil))
 })
 
-// openExecutable opens the file that runs, which on Linux may have lost its name
-// to a newer one.
+// openExecutable opens the running executable. On Linux a newer file may have taken its name.
 func openExecutable() (*os.File, error) {
 	if file, err := os.Open("/proc/self/exe"); err == nil {
 		return file, nil

@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// TwiceDifferentiable is a problem that offers second derivatives. One whose cost is not given
-// beyond the manifolds has the method IntrinsicHessianProduct(dst, x, v Point) error instead,
-// which writes the Riemannian Hessian at x along the tangent vector v into dst, for all blocks.
+// TwiceDifferentiable is a problem that offers second derivatives. A problem whose cost is only defined on the
+// manifolds has the method IntrinsicHessianProduct(dst, x, v Point) error instead. It writes the Riemannian Hessian
+// at x along the tangent vector v into dst, for all blocks.
 type TwiceDifferentiable interface {
-	// HessianProduct writes the Euclidean Hessian of the cost at x times v into
-	// dst, for all blocks: v and dst have the shape of x.
+	// HessianProduct writes the Euclidean Hessian of the cost at x times v into dst, for all blocks: v and dst have
+	// the shape of x.
 	HessianProduct(dst, x, v Point) error
 }
 
@@ -20,16 +20,15 @@ type intrinsicHessian interface {
 	IntrinsicHessianProduct(dst, x, v Point) error
 }
 
-// differenceStep is the length of the step of a difference of gradients, relative
-// to that of the point, at least 1: it balances the curvature of the gradient and
-// rounding.
+// differenceStep is the step length of a difference of gradients, relative to the length of the point, at least 1. It
+// balances truncation and rounding errors.
 const differenceStep = 0x1p-20
 
-// gradientDifferences is the memory of differences of gradients.
+// gradientDifferences holds the buffers for differences of gradients.
 type gradientDifferences struct{ euclidean, x, grad, step Point }
 
-// HasHessian reports whether the problem and all its manifolds have second
-// derivatives, so that Hessian makes no differences.
+// HasHessian reports whether the problem and all its manifolds have second derivatives, so that Hessian needs no
+// differences.
 func (e *Evaluator) HasHessian() bool {
 	if _, ok := As[intrinsicHessian](e.problem); ok {
 		return true
@@ -45,12 +44,10 @@ func (e *Evaluator) HasHessian() bool {
 	return true
 }
 
-// Hessian writes the Riemannian Hessian of the cost at x along the tangent vector v
-// into dst; grad is the Euclidean gradient at x. Where the problem or a manifold has
-// no second derivatives, it is a difference of gradients along the retraction, with a
-// relative error of about 1e-6, which takes an evaluation. Products count as one pass
-// each, are limited by the budget as evaluations are, and end when the context is
-// done.
+// Hessian writes the Riemannian Hessian of the cost at x along the tangent vector v into dst; grad is the Euclidean
+// gradient at x. If the problem or a manifold has no second derivatives, it uses a difference of gradients along the
+// retraction, with a relative error of about 1e-6, which takes an evaluation. Each product counts as one pass, is
+// limited by the budget like evaluations, and ends when the context is done.
 func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
 	if e.differences.x == nil {
 		d := &e.differences
@@ -72,8 +69,8 @@ func (e *Evaluator) Hessian(dst, x, grad, v Point) error {
 	})
 }
 
-// product computes a product with second derivatives under the budget, and has its blocks finished, where that is
-// not nil; what it leaves in dst must be finite.
+// product computes a Hessian product under the budget, then calls the function that finishes its blocks, unless it is
+// nil. The result in dst must be finite.
 func (e *Evaluator) product(name string, dst Point, compute func() error, finish func(k int, b Block) error) error {
 	if err := e.admit(1); err != nil {
 		return err
@@ -98,8 +95,8 @@ func (e *Evaluator) product(name string, dst Point, compute func() error, finish
 	return nil
 }
 
-// differenceHessian writes (P grad F(R(t v)) - grad F) / t into dst. A step that leads
-// out of the finite numbers is shortened.
+// differenceHessian writes (P grad F(R(t v)) - grad F) / t into dst. A step to a point that is not finite is
+// shortened.
 func (e *Evaluator) differenceHessian(dst, x, grad, v Point) error {
 	var size, length float64
 	for k := range x {
@@ -126,8 +123,8 @@ func (e *Evaluator) differenceHessian(dst, x, grad, v Point) error {
 	}
 }
 
-// gradientAlong evaluates the Riemannian gradient at R(t v) and reports whether that
-// is a point of finite cost. Costs that stay infinite end in an error.
+// gradientAlong evaluates the Riemannian gradient at R(t v) and reports whether the cost is finite there. Costs that
+// stay infinite end in an error.
 func (e *Evaluator) gradientAlong(x, v Point, t float64) (bool, error) {
 	d := &e.differences
 	for k, b := range e.blocks {

@@ -12,18 +12,16 @@ import (
 )
 
 const (
-	// maxDrift is how far an iterate may drift before it is put back.
+	// maxDrift is the distance from the manifold beyond which an iterate is restored.
 	maxDrift = 1e-12
 	// fastDecrease is the relative decrease of the cost in an iteration above
 	// which the stationarity is not computed.
 	fastDecrease = 1e-6
 )
 
-// Solve minimises the cost of p from x0, which it does not change. The result
-// is never nil when the problem could be evaluated at x0: it holds the best
-// finite point seen, whatever happened later. The error is not nil exactly
-// when the status is Failed; running out of budget or being cancelled is a
-// status.
+// Solve minimises the cost of p from x0, which it does not change. If the problem can be evaluated at x0, the result
+// is not nil: it holds the best finite point seen, whatever happens later. The error is not nil exactly if the status
+// is Failed. An exhausted budget and a cancellation are a status, not an error.
 //
 // A panic of the problem, the solver, a manifold or an observer is returned as
 // an error that wraps [ErrPanic].
@@ -66,27 +64,27 @@ type run struct {
 	best      float64
 	bestPoint Point
 
-	lowest        float64 // the lowest cost seen, which rounding may tell from best
-	bestGradient  float64 // the gradient norm at bestPoint, +Inf where it is not known
-	leastGradient float64 // the least gradient norm seen, which only a clear decrease replaces
+	lowest        float64 // the lowest cost seen; rounding may distinguish it from best
+	bestGradient  float64 // the gradient norm at bestPoint, +Inf if it is not known
+	leastGradient float64 // the least gradient norm seen, replaced only after a clear decrease
 
-	by      float64 // what the costs are multiplied by, see extreme
+	by      float64 // factor of the costs, see extreme
 	unit    float64 // of the tolerance: the gradient norm at the start, 1 for a Certifier
 	span    float64 // max(1, |x|) at the start
 	byStop  bool    // the Stop of the options has ended the run
-	last    Point   // the iterate before, for a Stop
-	mistake string  // what is wrong with the gradient
-	floor   float64 // the gradient norm that rounding of the last point makes, where that is no less than its own
+	last    Point   // the previous iterate, for a Stop
+	mistake string  // description of an error in the gradient
+	floor   float64 // the gradient norm due to rounding of the last point, if it is at least the actual one
 
 	status       Status
 	stationarity []float64 // at the last check
 	slow         int       // iterations in a row without enough decrease
 	examined     int       // thresholds at which the run was examined, see conclude
-	relocateDue  float64   // passes from which on a relocation is tried again, 0 before one that found a lower cost and after one that did not
-	refutation   string    // why the point judged last is no minimum, see Refuter
+	relocateDue  float64   // passes after which to try a relocation again, 0 before one that found a lower cost and after one that did not
+	refutation   string    // why the last judged point is not a minimum, see Refuter
 
-	before     time.Duration // time spent by the runs that this one goes on with
-	stored     bool          // a checkpoint was made, at this iteration and time
+	before     time.Duration // time spent by the earlier runs that this one continues
+	stored     bool          // iteration and time of the last checkpoint
 	storedAt   int
 	storedTime time.Time
 	inStep     bool     // the state may be between two iterations
@@ -154,7 +152,7 @@ func (r *run) checkStart(x0 Point) (Point, error) {
 	return x, r.restore(x)
 }
 
-// restore undoes drift off the manifolds.
+// restore moves an iterate that has drifted off its manifolds back onto them.
 func (r *run) restore(x Point) error {
 	for k, b := range r.evaluator.blocks {
 		if b.Violation(x[k]) <= maxDrift {
@@ -192,7 +190,7 @@ func (r *run) loop() (Status, error) {
 	}
 }
 
-// next does one iteration and says whether the run is over.
+// next does one iteration and reports whether the run is over.
 func (r *run) next() (Status, bool, error) {
 	if r.options.MaxIterations >= 0 && r.iteration >= r.options.MaxIterations {
 		return MaxIterations, true, nil
@@ -220,8 +218,7 @@ func (r *run) next() (Status, bool, error) {
 	return r.judge(before)
 }
 
-// judge applies the stopping tests after an iteration that started at the cost
-// given.
+// judge applies the stopping tests after an iteration that started at the given cost.
 func (r *run) judge(before float64) (Status, bool, error) {
 	if s, ok := r.state.(pending); ok && s.Pending() {
 		r.slow = 0
@@ -273,11 +270,10 @@ func (r *run) judge(before float64) (Status, bool, error) {
 	return status, done, err
 }
 
-// due reports whether it is time to compute the stationarity. Unless the user
-// says when, that is not while the cost falls fast: what is fast does not depend
-// on the tolerance, nor does then the path. It is time at once where the run comes to
-// rest: Newton's method may leave a saddle again in a later iteration, for a long valley
-// in which the cost hardly falls.
+// due reports whether it is time to compute the stationarity. Unless CheckEvery is set, it is not while the cost
+// falls fast. The test for fast does not depend on the tolerance, so that the path does not either. It is time at
+// once if the run comes to rest: Newton's method may leave a saddle again in a later iteration, for a long valley in
+// which the cost hardly falls.
 func (r *run) due(decrease, before float64) bool {
 	if r.options.CheckEvery > 0 {
 		return r.iteration%r.options.CheckEvery == 0
@@ -285,7 +281,8 @@ func (r *run) due(decrease, before float64) bool {
 	return r.comesToRest(decrease, before) || r.iteration%DefaultCheckEvery == 0 && decrease <= fastDecrease*r.fallen(before)
 }
 
-// comesToRest reports whether the last iteration is the first after one that gained more than restDecrease.
+// comesToRest reports whether the last iteration is the first one after an iteration that gained more than
+// restDecrease.
 func (r *run) comesToRest(decrease, before float64) bool {
 	n, rest := len(r.history), restDecrease*r.fallen(before)
 	return n > 2 && decrease <= rest && (r.history[n-3].Cost-r.history[n-2].Cost)*r.by > rest
@@ -298,8 +295,8 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// certify computes the stationarity of the iterate, from the gradient where the solver
-// tells it, and compares it with the tolerance.
+// certify computes the stationarity of the iterate, from the gradient if the solver reports it, and compares it with
+// the tolerance.
 func (r *run) certify() (bool, error) {
 	x, _ := r.state.Iterate()
 	if s := r.gradientNorms(); s != nil {
@@ -340,7 +337,7 @@ func (r *run) withinTolerance(s []float64) bool {
 	return true
 }
 
-// record notes the iterate in the history and shows it to the observers.
+// record adds the iterate to the history and passes it to the observers.
 func (r *run) record() {
 	r.keepBest()
 	_, cost := r.state.Iterate()
@@ -361,7 +358,7 @@ func (r *run) record() {
 // startCost is the cost at the start, in the unit of the evaluator.
 func (r *run) startCost() float64 { return r.history[0].Cost * r.by }
 
-// noteSuccessor notes the solver that has taken over, if any.
+// noteSuccessor records the solver that has taken over, if any.
 func (r *run) noteSuccessor() {
 	if s, ok := r.state.(successor); ok {
 		if name := s.Successor(); name != "" && !slices.Contains(r.successors, name) {
@@ -390,9 +387,9 @@ func (r *run) keepBest() {
 	r.bestPoint.CopyFrom(x)
 }
 
-// finish makes the result. Cost and stationarity are computed anew at the
-// returned point, unless the user waits for a cancelled run to end. Where the problem has no time left for
-// that, what is known of the point stands, and the run ends at the time limit.
+// finish makes the result. Cost and stationarity are computed again at the returned point, unless the user waits for
+// a cancelled run to end. If no time is left for this, the known values are returned, and the run ends at the time
+// limit.
 func (r *run) finish(failure error) (*Result, error) {
 	res := &Result{
 		Point: r.bestPoint, Cost: r.best, Solver: r.ran(), Status: r.status, Iterations: r.iteration,
@@ -435,8 +432,7 @@ func (r *run) recompute(res *Result) error {
 	return r.reconsider(res)
 }
 
-// reconsider lets the status follow the point that is returned, in both
-// directions.
+// reconsider updates the status for the returned point, in both directions.
 func (r *run) reconsider(res *Result) error {
 	within := r.withinTolerance(res.Stationarity)
 	if !within && res.Status == Stalled {

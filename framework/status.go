@@ -1,27 +1,26 @@
 package framework
 
-// Status says why a run ended.
+// Status is the reason why a run ended.
 type Status int
 
-// The endings of a run. In each the result holds the best finite point seen.
+// The statuses of a run. In each the result holds the best finite point seen.
 const (
-	// Failed: the run could not go on; the error says why.
+	// Failed: the run could not continue; the error gives the reason.
 	Failed Status = iota
-	// Converged: the stationarity, computed anew at the returned point, is
-	// within the tolerance.
+	// Converged: the stationarity, computed again at the returned point, is within the tolerance.
 	Converged
 	// Stalled: the cost no longer falls, but the point is not stationary to
 	// the tolerance.
 	Stalled
-	// MaxIterations, MaxEvaluations, TimeLimit: the budget is used up.
+	// MaxIterations, MaxEvaluations, TimeLimit: the budget is exhausted.
 	MaxIterations
 	MaxEvaluations
 	TimeLimit
 	// Cancelled: the context was cancelled.
 	Cancelled
-	// Unbounded: the cost falls for ever, nothing bounds it from below.
+	// Unbounded: the cost falls without bound.
 	Unbounded
-	// Stopped: a [Stop] of the options has ended the run for a reason of its own.
+	// Stopped: a [Stop] of the options has ended the run.
 	Stopped
 )
 

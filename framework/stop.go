@@ -7,14 +7,13 @@ import (
 	"slices"
 )
 
-// Stop decides, at the start and after every iteration, whether a run ends and as what, from
-// the records so far, of which the last one is of now and has a State. Package stop has the
-// usual ones. Where it says [Converged] the result says so only if it does with the cost and
-// the gradient computed anew at the returned point; [Stalled] means that the point is examined
-// as where the cost no longer falls.
+// Stop decides, at the start and after every iteration, whether a run ends and with which status. It gets the records
+// so far, of which only the last, current one has a State. Package stop has the usual rules. The result is only
+// [Converged] if the rule also holds with the cost and the gradient computed again at the returned point. For
+// [Stalled] the point is examined as after any stall.
 type Stop func(history []Record) (as Status, ends bool)
 
-// Or ends a run where either does, as the first that does says.
+// Or ends a run when either rule does, with the status of the first rule that does.
 func (s Stop) Or(t Stop) Stop {
 	return func(history []Record) (Status, bool) {
 		if as, ends := s(history); ends {
@@ -24,7 +23,7 @@ func (s Stop) Or(t Stop) Stop {
 	}
 }
 
-// And ends a run where both do, as s says.
+// And ends a run when both rules do, with the status of s.
 func (s Stop) And(t Stop) Stop {
 	return func(history []Record) (Status, bool) {
 		as, ends := s(history)
@@ -33,7 +32,7 @@ func (s Stop) And(t Stop) Stop {
 	}
 }
 
-// stops asks the Stop of the options.
+// stops applies the Stop of the options.
 func (r *run) stops() (Status, bool) {
 	if r.options.Stop == nil || len(r.history) == 0 {
 		return 0, false
@@ -60,7 +59,7 @@ func (r *run) stopHolds(res *Result) bool {
 	return ends && as == Converged
 }
 
-// step is the distance from the iterate before, which is kept for the next one.
+// step returns the distance from the previous iterate, and stores the current one for the next call.
 func (r *run) step() float64 {
 	if r.options.Stop == nil {
 		return 0
@@ -76,12 +75,11 @@ func (r *run) step() float64 {
 	return step
 }
 
-// Iterate runs [Solve] and gives a record of the start and of every iteration, with a copy of
-// the point:
+// Iterate runs [Solve] and yields a record of the start and of every iteration, with a copy of the point:
 //
 //	for r, err := range framework.Iterate(ctx, p, x0, s, o)
 //
-// A run that fails gives its error with the last record; leaving the loop ends the run.
+// A failed run yields its error with the last record. Leaving the loop ends the run.
 func Iterate(ctx context.Context, p Problem, x0 Point, s Solver, o Options) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		going, thrown := true, any(nil)

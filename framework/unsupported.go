@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// UnsupportedError says that a solver cannot serve a problem. It wraps
-// [ErrInvalid] and errors.ErrUnsupported.
+// UnsupportedError reports that a solver cannot serve a problem. It wraps [ErrInvalid] and errors.ErrUnsupported.
 type UnsupportedError struct {
-	// Solver is the name of the solver, Lacks the capability that it needs and
-	// the problem does not offer.
+	// Solver is the name of the solver. Lacks is the capability that it needs and the problem does not offer.
 	Solver, Lacks string
 	// Serving lists the names of solvers that can serve the problem.
 	Serving []string
@@ -35,5 +33,5 @@ func (e *UnsupportedError) Remedy() string {
 	return strings.Join(e.Serving[:last], ", ") + " or " + e.Serving[last]
 }
 
-// Unwrap returns the kinds of the error.
+// Unwrap returns [ErrInvalid] and errors.ErrUnsupported.
 func (e *UnsupportedError) Unwrap() []error { return []error{ErrInvalid, errors.ErrUnsupported} }

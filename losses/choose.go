@@ -14,29 +14,26 @@ import (
 // Choice is a loss with the reason for it.
 type Choice struct {
 	Loss framework.Loss
-	// Decided is false where the residuals cannot tell, and Loss is [L2].
+	// Decided is false if the residuals do not determine a loss; Loss is then [L2].
 	Decided bool
 	// Reason is a sentence for people.
 	Reason string
 }
 
 const (
-	// minCodimension is the number of directions off a sheet below which
-	// residuals cannot tell: with few, the latent coordinates take up what they
-	// would have to show.
+	// minCodimension is the number of directions off a sheet below which residuals are not informative: with few
+	// directions, the latent coordinates absorb the noise.
 	minCodimension = 4
 	// minFreedom is the number of degrees of freedom that residuals need.
 	minFreedom = 200
-	// jackknifeGroups are left out in turn for standard errors.
+	// jackknifeGroups is the number of groups that are left out in turn for standard errors.
 	jackknifeGroups = 10
 )
 
-// Choose chooses among the losses for the noise in residuals, rows of length D,
-// of a fit that had d latent coordinates for each row. Parts are those of
-// [EstimatePower], nil for residuals that are noise. It compares what an estimate by each loss would vary by, were the
-// residuals the noise: the variance E psi^2 / (E psi')^2 of an M-estimate of
-// location, psi the gradient of the loss. The best is taken if it is better than
-// l2 by two standard errors.
+// Choose chooses a loss for the noise in residuals, rows of length D, of a fit with d latent coordinates per row.
+// Parts are those of [EstimatePower], nil for residuals that are noise. For each loss it computes the variance of an
+// estimate if the residuals were the noise: the variance E psi^2 / (E psi')^2 of an M-estimate of location, with psi
+// the gradient of the loss. The best is chosen if it is better than l2 by two standard errors.
 //
 // Source: P. J. Huber, Robust estimation of a location parameter, Annals of
 // Mathematical Statistics 35 (1964); the standard errors are those of the
@@ -85,8 +82,8 @@ func Choose(residuals, parts []float64, D, d int) (Choice, error) {
 	return Choice{list[best].loss, true, fmt.Sprintf("chose the loss %s: by the residuals of l2, estimates vary %.2g times as much as with l2; %s", list[best].name, math.Exp(gain), noise)}, nil
 }
 
-// levelled brings the entries to the variance that they would have if the same
-// part of all were left, as far as enough of them is.
+// levelled scales the entries to the variance that they would have if the fit left the same part of each. It drops
+// entries of which too little is left.
 func levelled(residuals, parts []float64, part float64) []float64 {
 	if parts == nil {
 		return residuals
@@ -98,8 +95,8 @@ func levelled(residuals, parts []float64, part float64) []float64 {
 	return level
 }
 
-// candidate is a loss to choose; spread estimates the variance of an estimate,
-// in one direction, from residuals of which a part is left.
+// candidate is a loss to choose. spread estimates the variance of an estimate, in one direction, from residuals of
+// which the fit leaves a part.
 type candidate struct {
 	name   string
 	loss   framework.Loss
@@ -130,8 +127,8 @@ func candidates(delta float64) ([]candidate, error) {
 	return list, nil
 }
 
-// radialSpread is that of Huber's loss, of l2 where delta is 0. Of k = part D
-// directions, k-1 are across the residual.
+// radialSpread is the spread of Huber's loss, of l2 if delta is 0. Of k = part D directions, k-1 are normal to the
+// residual.
 func radialSpread(residuals []float64, D int, part, delta float64) float64 {
 	k := part * float64(D)
 	var square, slope float64
@@ -195,8 +192,7 @@ func spreads(list []candidate, residuals []float64, D int, part float64) []float
 	return spread
 }
 
-// jackknife returns the standard error of the logarithm of how much better a
-// candidate is than the first.
+// jackknife returns the standard error of the logarithm of the ratio of a candidate's variance to the first one's.
 func jackknife(list []candidate, best int, residuals []float64, D int, part float64) float64 {
 	var values []float64
 	for g := range jackknifeGroups {
@@ -219,7 +215,7 @@ func rowNorms(residuals []float64, D int) []float64 {
 	return norms
 }
 
-// kurtosis is 3 for Gaussian noise.
+// kurtosis returns the kurtosis, which is 3 for Gaussian noise.
 func kurtosis(residuals []float64) float64 {
 	scale := floats.Norm(residuals, math.Inf(1))
 	var two, four float64

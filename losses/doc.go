@@ -1,7 +1,6 @@
-// Package losses holds the losses for residuals, one file each, and a register
-// of their names.
+// Package losses provides the losses of residuals, one file each, and a registry of their names.
 //
-// Begin with [ByName], or with the function of the loss that you want, such as [L2].
+// Begin with [ByName], or with the constructor of a loss, such as [L2].
 //
 //	l1            sum_k |r_k|
 //	l2            |r|

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// maxQuarters is the largest exponent, in quarters, that is computed by
-	// roots and products: beyond it the general kernel is as fast.
+	// maxQuarters is the largest exponent, in quarters, that is computed by roots and products; beyond it the general
+	// kernel is as fast.
 	maxQuarters = 4 * 8
 	// maxTableExponent is the largest exponent of the table kernel. Its error
 	// grows with the exponent: at 16 it stays below 1e-14.
@@ -72,7 +72,7 @@ func (e *exponent) raise(dst, a []float64) {
 	}
 }
 
-// one is e.raise for a single number, with the same bits.
+// one computes e.raise for a single number, bit-identically.
 func (e *exponent) one(a float64) float64 {
 	in, out := [1]float64{a}, [1]float64{}
 	e.raise(out[:], in[:])
@@ -179,9 +179,8 @@ func (e *exponent) raiseByTable(dst, a []float64) {
 	}
 }
 
-// repair redoes the entries outside the reach of the table kernel. Subnormal
-// numbers are scaled first, as [math.Pow] is wrong for them on amd64: in Go 1.26
-// math.Log(5e-324) is -709.
+// repair recomputes the entries outside the range of the table kernel. Subnormal numbers are scaled first, as
+// [math.Pow] is wrong for them on amd64: in Go 1.26 math.Log(5e-324) is -709.
 func (e *exponent) repair(dst, a []float64) {
 	for i, v := range a {
 		switch bits := int64(math.Float64bits(v)); {

@@ -43,7 +43,7 @@ type huber struct {
 // Params implements [rowloss.Parametric].
 func (l huber) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
 
-// checkDelta refuses what is no width.
+// checkDelta rejects a delta that is not positive and finite.
 func checkDelta(name string, delta float64) error {
 	if !(delta > 0) || math.IsInf(delta, 0) {
 		return fmt.Errorf("losses: %s: delta = %v: want a positive number: %w", name, delta, framework.ErrInvalid)
@@ -54,24 +54,23 @@ func checkDelta(name string, delta float64) error {
 // gaussianMedian is 1 over the median of |x| for a standard Gaussian x.
 const gaussianMedian = 1.482602218505602
 
-// widths are those at which an estimate of location is 95 % efficient under Gaussian noise of variance 1.
+// widths are the deltas at which an estimate of location is 95 % efficient under Gaussian noise of variance 1.
 var widths = map[string]float64{
 	"huber": 1.345, "huber_entries": 1.345, "tukey": 4.685, "cauchy": 2.385, "welsch": 2.985, "geman_mcclure": 3.787,
 }
 
-// HasDelta reports whether the loss of a name has a delta that [DefaultDelta] chooses.
+// HasDelta reports whether the named loss has a delta that [DefaultDelta] chooses.
 func HasDelta(name string) bool { return widths[name] > 0 }
 
-// DefaultDelta chooses delta of the loss of a name from the norms of residual rows: their robust scale 1.4826
-// median(norms), the median absolute deviation of the residuals from zero, times 1.345 for huber and
-// huber_entries, 4.685 for tukey, 2.385 for cauchy, 2.985 for welsch and 3.787 for geman_mcclure, with which
-// an estimate of location is 95 % efficient under Gaussian noise. For rows of one entry with Gaussian noise the
-// scale is the standard deviation; for longer rows delta of huber stays about twice the typical norm, which
-// leaves ordinary rows in the quadratic part.
+// DefaultDelta chooses delta of the named loss from the norms of residual rows. Their robust scale is 1.4826
+// median(norms), the median absolute deviation of the residuals from zero. Delta is the scale times 1.345 for huber
+// and huber_entries, 4.685 for tukey, 2.385 for cauchy, 2.985 for welsch and 3.787 for geman_mcclure. With these
+// factors an estimate of location is 95 % efficient under Gaussian noise. For rows of one entry with Gaussian noise
+// the scale is the standard deviation. For longer rows delta of huber is about twice the typical norm, so that
+// ordinary rows are in the quadratic part.
 //
-// Norms that are zero or not finite are left out, as a fit through some of the
-// points says nothing about the noise of the others. Without any left delta
-// is 1.
+// Norms that are zero or not finite are left out, as an exact fit of some points gives no information on the noise of
+// the others. If none remain, delta is 1.
 func DefaultDelta(name string, norms []float64) float64 {
 	var kept []float64
 	for _, t := range norms {

@@ -11,8 +11,8 @@ import (
 //	sum_k r_k^2/2                      where |r_k| <= delta,
 //	      delta |r_k| - delta^2/2      else.
 //
-// It is least squares for entries of ordinary size and has the tails of [L1]: outliers
-// in single entries. Unlike L1 it has no kink. delta is in the unit of the residuals.
+// It is least squares for entries of ordinary size and has the tails of [L1], for outliers in single entries. Unlike
+// L1 it has no kink. delta is in the unit of the residuals.
 //
 // Source: P. J. Huber, Robust estimation of a location parameter, Annals of
 // Mathematical Statistics 35 (1964).
@@ -23,7 +23,7 @@ func HuberEntries(delta float64) (framework.Loss, error) {
 	return newHuberEntries("huber_entries", delta), nil
 }
 
-// huberEntries is the loss, under the name of huber where entries are missing.
+// huberEntries is the loss. It has the name huber for data with missing entries.
 type huberEntries struct {
 	concave
 	delta float64

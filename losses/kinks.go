@@ -42,12 +42,14 @@ func Rounded(l framework.Loss, dim int, size float64) (framework.Loss, error) {
 }
 
 const (
-	// Kinks are looked for on lines between points from smallest to largest, each kinkStep times the one before,
-	// in units of the size.
+	// Kinks are searched on lines between points from smallest to largest, each kinkStep times the one before, in
+	// units of the size.
 	kinkStep, smallest, largest = 2.5, 1e-3, 30.
-	// An interval is halved so often; what the slope then jumps by, relative to the largest one, is a kink.
+	// The number of times that an interval is halved, and the jump of the slope over the last interval, relative to
+	// the largest slope, that counts as a kink.
 	halvings, kinkJump = 40, 1e-4
-	// atKink is the size of an entry at a kink, sameLoss the relative difference of losses that are the same.
+	// atKink is the size of an entry that counts as at a kink. sameLoss is the relative difference up to which two
+	// losses are equal.
 	atKink, sameLoss = 1e-9, 1e-10
 	// maxShown is the number of entries that an error shows.
 	maxShown = 5
@@ -61,14 +63,14 @@ type kinkSearch struct {
 	most float64 // the largest slope seen
 }
 
-// stretch is a part of the line at + t along, with the derivatives along it at its ends.
+// stretch is an interval of the line at + t along, with the derivatives along it at its ends.
 type stretch struct {
 	at, along   []float64
 	lo, hi      float64
 	first, last float64
 }
 
-// kinks returns residuals at which the gradient jumps, on lines through 0 and beside it.
+// kinks returns residuals at which the gradient jumps, on lines through 0 and near 0.
 func (s *kinkSearch) kinks() (found [][]float64, err error) {
 	zero, axis := make([]float64, s.dim), make([]float64, s.dim)
 	axis[0] = s.size
@@ -118,7 +120,7 @@ func (s *kinkSearch) halve(list []stretch) ([]stretch, error) {
 	return list, nil
 }
 
-// slopes returns the derivatives along stretches at a place of each.
+// slopes returns the derivatives along stretches at a given point of each.
 func (s *kinkSearch) slopes(list []stretch, place func(stretch) float64) ([]float64, error) {
 	var r []float64
 	for _, i := range list {
@@ -133,7 +135,7 @@ func (s *kinkSearch) slopes(list []stretch, place func(stretch) float64) ([]floa
 	return slopes, err
 }
 
-// even reports whether no sign of an entry changes the loss.
+// even reports whether the loss is invariant under changes of sign of entries.
 func (s *kinkSearch) even() (bool, error) {
 	r := s.draw()
 	for k, v := range r[:s.dim] {
@@ -147,7 +149,7 @@ func (s *kinkSearch) even() (bool, error) {
 	return math.Abs(values[1]-values[0]) <= sameLoss*values[0], err
 }
 
-// draw returns a row of the size.
+// draw returns a random row of the given size.
 func (s *kinkSearch) draw() []float64 {
 	v := make([]float64, s.dim)
 	for k := range v {
@@ -156,10 +158,10 @@ func (s *kinkSearch) draw() []float64 {
 	return v
 }
 
-// evenLoss is a loss whose kinks are where entries are 0.
+// evenLoss is a loss with kinks at zero entries only.
 type evenLoss struct{ framework.Loss }
 
-// evenOf keeps of a loss what programs have to say about theirs.
+// evenOf preserves the optional methods of a loss computed by a program.
 func evenOf(l framework.Loss) framework.Loss {
 	base := evenLoss{l}
 	far, isFar := l.(rowloss.HighLatency)

@@ -44,7 +44,7 @@ func absolute(phi, d1, d2, r []float64) {
 	clear(d2)
 }
 
-// sign returns -1, 0 or 1, of NaN NaN.
+// sign returns -1, 0 or 1, and NaN for NaN.
 func sign(v float64) float64 {
 	if v == 0 || math.IsNaN(v) {
 		return v

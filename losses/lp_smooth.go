@@ -1,10 +1,10 @@
 package losses
 
 const (
-	// seriesBelow is the |r|/eps below which the value is taken from the
-	// binomial series, as the difference of two powers would cancel.
+	// seriesBelow is the |r|/eps below which the value is computed by the binomial series, because the difference of
+	// two powers would cancel.
 	seriesBelow = 1. / 16
-	// seriesTerms terms of it are exact to rounding there.
+	// seriesTerms is the number of terms of the series that is exact to rounding there.
 	seriesTerms = 7
 )
 

@@ -13,12 +13,11 @@ import (
 )
 
 const (
-	// asymmetry is how far two mirrored entries may differ, relative to the
-	// geometric mean of their diagonal entries.
+	// asymmetry is the largest difference of two mirrored entries, relative to the geometric mean of their diagonal
+	// entries.
 	asymmetry = 1e-12
-	// productRows rows are multiplied with productColumns columns of M at a
-	// time. Gonum starts goroutines for anything larger, which is for the
-	// caller to decide.
+	// productRows rows are multiplied with productColumns columns of M at a time. Gonum would start goroutines for
+	// larger products, which is up to the caller.
 	productRows, productColumns = 64, 192
 )
 
@@ -62,7 +61,7 @@ func newMahalanobis(m mat.Matrix) (*mahalanobis, error) {
 	return nil, indefinite(mat.NewSymDense(rows, entries))
 }
 
-// entriesOf copies the entries, row by row; those that are given away it takes.
+// entriesOf copies the entries, row by row. It reuses the entries of a matrix that the caller gives away.
 func entriesOf(m mat.Matrix, n int) []float64 {
 	if owned, ok := m.(dense.Owned); ok && owned.RawMatrix().Stride == n {
 		return owned.RawMatrix().Data[:n*n]
@@ -86,7 +85,7 @@ func entriesOf(m mat.Matrix, n int) []float64 {
 // the cache.
 const mirrorBlock = 32
 
-// mirrored reports whether a matrix has the bits of its transpose, and a positive diagonal.
+// mirrored reports whether a matrix is bit-identical to its transpose, with a positive diagonal.
 func mirrored(m []float64, n int) bool {
 	var differ uint64
 	for from := 0; from < n; from += mirrorBlock {
@@ -144,8 +143,8 @@ func checkEntries(m []float64, n int) error {
 	return nil
 }
 
-// indefinite describes a matrix without Cholesky factor by its smallest
-// eigenvalue and the coordinate that takes the largest part in it.
+// indefinite describes a matrix without a Cholesky factor by its smallest eigenvalue and the coordinate with the
+// largest component in its eigenvector.
 func indefinite(m *mat.SymDense) error {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(m, true) {
@@ -201,8 +200,7 @@ func (l *mahalanobis) HessianProduct(dst, r, v []float64, dim int) error {
 	})
 }
 
-// inBlocks calls work for runs [from, to) of whole rows of x with their product
-// with M.
+// inBlocks calls work for ranges [from, to) of whole rows of x with their product with M.
 func (l *mahalanobis) inBlocks(x []float64, dim int, work func(product []float64, from, to int)) error {
 	if dim != l.Dim() {
 		return fmt.Errorf("losses: mahalanobis: the matrix is %d x %d, residual rows have %d entries: %w",

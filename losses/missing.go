@@ -15,8 +15,7 @@ import (
 //	sum_k  r_k^2/2                    where |r_k| <= delta
 //	       delta |r_k| - delta^2/2    elsewhere.
 //
-// Other losses weigh the entries of a row together and have no such form, which is
-// an error.
+// For other losses, which combine the entries of a row, it returns an error.
 func ByEntry(l framework.Loss) (framework.Separable, error) {
 	switch l := l.(type) {
 	case framework.Separable:
@@ -32,9 +31,8 @@ func ByEntry(l framework.Loss) (framework.Separable, error) {
 	}
 }
 
-// IgnoreMissing returns a loss by entry, see [ByEntry], in which entries of
-// residuals that are NaN are missing: they have the loss 0 with derivatives and
-// weights 0. The loss of a row without any other entry is NaN.
+// IgnoreMissing returns a loss by entry, see [ByEntry], that treats NaN entries of residuals as missing: their loss,
+// derivatives and weights are 0. The loss of a row with only missing entries is NaN.
 func IgnoreMissing(l framework.Loss) (framework.Separable, error) {
 	by, err := ByEntry(l)
 	if err != nil {
@@ -43,7 +41,7 @@ func IgnoreMissing(l framework.Loss) (framework.Separable, error) {
 	return ignoreMissing(by), nil
 }
 
-// ignoreMissing keeps those capabilities of a loss that depend on which it has.
+// ignoreMissing preserves the optional capabilities of a loss.
 func ignoreMissing(l framework.Separable) framework.Separable {
 	base := observed{l}
 	if d, ok := l.(rowloss.HighLatency); ok {
@@ -79,7 +77,7 @@ type distant struct {
 	rowloss.HighLatency
 }
 
-// ignoreMissingFar is ignoreMissing for those.
+// ignoreMissingFar is ignoreMissing for losses that another program computes.
 func ignoreMissingFar(base distant) framework.Separable {
 	bound, hasBound := base.l.(framework.Majorizer)
 	kinked, hasKinks := base.l.(framework.Smoother)
@@ -152,8 +150,8 @@ func (o observed) Phi(phi, d1, d2, r []float64) {
 	})
 }
 
-// split calls work with the residuals, 0 in place of missing ones, and with 1 for
-// those that are there and 0 for others.
+// split calls work with the residuals, with 0 for missing entries, and with a mask: 1 for present entries, 0 for
+// missing ones.
 func split(r []float64, work func(filled, present []float64)) {
 	buffer := borrow(2 * len(r))
 	defer scratch.Put(buffer)

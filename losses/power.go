@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// ErrResiduals marks residuals that noise cannot be estimated from.
+// ErrResiduals reports residuals from which noise cannot be estimated.
 var ErrResiduals = errors.New("the residuals do not determine the noise")
 
 // Power is generalised Gaussian noise, of density proportional to
@@ -17,8 +17,8 @@ var ErrResiduals = errors.New("the residuals do not determine the noise")
 type Power struct {
 	// P is the power and PError its standard error.
 	P, PError float64
-	// Scale is that of noise of this power with the variance of the residuals, in their unit. The one of
-	// maximum likelihood would take residuals that a fit has mixed for noise.
+	// Scale is the scale of noise of this power with the variance of the residuals, in their unit. The maximum
+	// likelihood scale would treat residuals that a fit has mixed as noise.
 	Scale float64
 }
 
@@ -28,7 +28,7 @@ const (
 	maxPower = 16
 )
 
-// minPart is the part of an entry that must be left for it to tell something.
+// minPart is the least part of an entry that is used.
 const minPart = 0.5
 
 // EstimatePower estimates the power and the scale of independent generalised
@@ -36,16 +36,13 @@ const minPart = 0.5
 //
 //	L(p) = N (log p - log a(p) - log Gamma(1/p) - 1/p),  a(p)^p = p mean |e|^p.
 //
-// Parts say which part of the variance of each entry, above 0 and up to 1, the fit
-// has left in the residuals: the diagonal of what projects the noise on them. nil
-// stands for 1, the noise itself. A fit does not only shrink the noise, it mixes
-// its entries, so that they look more Gaussian than the noise is. An entry with
-// the part h is taken to be h times its own noise plus a Gaussian mixture of the
-// others', of variance h (1-h) times its own. All entries are brought to the same
-// variance, those with a part below one half are left out, and P is the power for
-// which the likelihood of such sums, with the mean of h, is greatest where that
-// of the residuals is. The standard error follows from the curvature of L.
-// Powers are sought between 0.5 and 16; at the ends the error is infinite.
+// Parts are the fraction of the variance of each entry, above 0 and up to 1, that the fit has left in the residuals:
+// the diagonal of the projector onto the residuals. nil stands for 1, the noise itself. A fit shrinks the noise and
+// mixes its entries, so that residuals look more Gaussian than the noise is. An entry with the part h is modelled as
+// h times its own noise plus a Gaussian mixture of the others, of variance h (1-h) times its own. All entries are
+// scaled to the same variance, and those with a part below one half are left out. P is the power for which the
+// likelihood of such sums, with the mean of h, has its maximum where that of the residuals has it. The standard error
+// follows from the curvature of L. Powers are searched between 0.5 and 16; at the ends the error is infinite.
 func EstimatePower(residuals, parts []float64) (Power, error) {
 	if parts != nil && len(parts) != len(residuals) {
 		return Power{}, fmt.Errorf("losses: %d parts for %d residuals: %w", len(parts), len(residuals), ErrResiduals)
@@ -70,8 +67,8 @@ type sizes struct {
 	total         float64
 }
 
-// sizesOf takes the entries that have a logarithm, as large as they would be
-// without the fit. It returns the mean of their parts and of their squares.
+// sizesOf returns the logarithms of the nonzero entries, scaled to their size without the fit. It also returns the
+// mean of their parts and of the squares of the parts.
 func sizesOf(residuals, parts []float64) (s sizes, freedom, square float64) {
 	for i, e := range residuals {
 		part := 1.0
@@ -138,8 +135,8 @@ func (s *sizes) peak() (p, curvature float64) {
 	return p, curvature
 }
 
-// unmixed returns the power of the noise whose residuals appear to have the
-// power given, and the derivative of the apparent power with respect to it.
+// unmixed returns the power of the noise whose residuals appear to have the given power, and the derivative of the
+// apparent power with respect to it.
 func unmixed(apparent, freedom float64) (p, slope float64) {
 	if freedom > 1-1e-9 {
 		return apparent, 1
@@ -158,12 +155,12 @@ func unmixed(apparent, freedom float64) (p, slope float64) {
 	return p, (looks(p+h, freedom) - looks(p-h, freedom)) / (2 * h)
 }
 
-// Grids that stand for the noise and for what it is mixed with.
+// Grids that discretise the noise and the mixture.
 const (
 	noiseCells = 150
 	mixCells   = 24
 	mixReach   = 5.0  // in standard deviations
-	noiseTail  = 1e-8 // of the noise is beyond its grid
+	noiseTail  = 1e-8 // fraction of the noise beyond its grid
 )
 
 // looks returns the power that the residuals of noise of power p appear to have.

@@ -12,11 +12,10 @@ import (
 //	sum_k  (1-p) r_k   where r_k >= 0,
 //	       -p r_k      elsewhere,
 //
-// 0 < p < 1, under which about the part p of the data lies below the fit; with p = 1/2 it is half of [L1].
-// Smoothed over eps it is sum_k sqrt(r_k^2 + eps^2)/2 + (1/2 - p) r_k - eps sqrt(p (1-p)), which is 0 at its least
-// and differs by at most eps/2 per entry.
-// Projections of single rows are near minima of it; no certificate says that there is no lower one.
-// No quadratic without a linear term is an upper bound that touches it: it has no weights.
+// 0 < p < 1. About the fraction p of the data lies below the fit; with p = 1/2 it is half of [L1]. Smoothed over eps
+// it is sum_k sqrt(r_k^2 + eps^2)/2 + (1/2 - p) r_k - eps sqrt(p (1-p)), which has the minimum 0 and differs by at
+// most eps/2 per entry. Projections of single rows are local minima, without a certificate of global optimality. It
+// has no weights, because no quadratic upper bound without a linear term touches it.
 //
 // Source: R. Koenker, G. Bassett, Regression quantiles, Econometrica 46 (1978).
 func Quantile(p float64) (framework.Loss, error) {

@@ -8,12 +8,11 @@ import "math"
 //	slope   l'(t), at 0 from the right
 //	excess    l''(t) - l'(t)/t, asked for at t > 0 only
 //
-// The excess is given instead of the second derivative because it vanishes where
-// the loss is quadratic, a difference that rounding would spoil.
+// The excess is used instead of the second derivative because it vanishes for a quadratic loss; rounding would spoil
+// the difference.
 type profile func(t float64) (value, slope, excess float64)
 
-// radial makes a loss of a profile that is concave as a function of t^2. With
-// t = |r|:
+// radial makes a loss from a profile that is concave as a function of t^2. With t = |r|:
 //
 //	gradient   l'(t)/t r
 //	Hessian    l'(t)/t I + excess(t)/t^2 rr'
@@ -21,7 +20,7 @@ type profile func(t float64) (value, slope, excess float64)
 type radial struct {
 	name    string
 	profile profile
-	// kinked says that the slope at 0 is not 0.
+	// kinked reports that the slope at 0 is not 0.
 	kinked bool
 }
 

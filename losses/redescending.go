@@ -39,17 +39,17 @@ var curves = map[string]curve{
 //	delta^2/6 (1 - (1 - z)^3)   where |r| <= delta,
 //	delta^2/6                   elsewhere.
 //
-// Like those of [Cauchy], [Welsch] and [GemanMcClure] it is |r|^2/2 near 0, a concave function of |r|^2, and not
-// convex: outlying rows weigh the less the farther out they are, here nothing from delta on. Delta is in the unit
-// of the residuals; see [DefaultDelta] for a choice from data. What counts as outlying is decided by it: where it
-// reaches another sheet, the rows of that sheet count as inliers.
+// Like [Cauchy], [Welsch] and [GemanMcClure] it is |r|^2/2 near 0, a concave function of |r|^2, and not convex. The
+// weight of a row decreases with its distance, here to 0 from delta on. Delta is in the unit of the residuals; see
+// [DefaultDelta] for a choice from data. Delta determines which rows are outliers: if delta reaches another sheet,
+// the rows of that sheet count as inliers.
 //
 // Source: A. E. Beaton, J. W. Tukey, The fitting of power series, meaning polynomials, illustrated on
 // band-spectroscopic data, Technometrics 16 (1974).
 func Tukey(delta float64) (framework.Loss, error) { return makeRedescending("tukey", delta) }
 
-// Cauchy returns the loss delta^2/2 log(1 + |r|^2/delta^2) of rows, see [Tukey]: the one of the four that no
-// outlier leaves without weight.
+// Cauchy returns the loss delta^2/2 log(1 + |r|^2/delta^2) of rows, see [Tukey]. Of the four losses it has the
+// slowest decay of weights.
 //
 // Source: P. W. Holland, R. E. Welsch, Robust regression using iteratively reweighted least-squares,
 // Communications in Statistics 6 (1977).
@@ -99,17 +99,17 @@ func newRedescending(name string, delta float64) redescending {
 // Params implements [rowloss.Parametric].
 func (l redescending) Params() map[string]float64 { return map[string]float64{"delta": l.delta} }
 
-// Rescale implements [framework.Rescaler], as that of huber.
+// Rescale implements [framework.Rescaler], like that of huber.
 func (l redescending) Rescale(unit float64) (framework.Loss, float64) {
 	return newRedescending(l.name, deltaIn(unit, l.delta)), unit * unit
 }
 
-// breakdown is the width at which half of the rows can be outliers, as a part of that which [DefaultDelta] chooses:
-// 1.547 / 4.685 of tukey.
+// breakdown is a delta relative to that of [DefaultDelta], at which up to half of the rows can be outliers: 1.547 /
+// 4.685 for tukey.
 const breakdown = 1.547 / 4.685
 
-// Core returns the loss at the width at which half of the rows can be outliers, where l is one of [Tukey],
-// [Cauchy], [Welsch] and [GemanMcClure] at the width of [DefaultDelta].
+// Core returns the loss with a delta at which up to half of the rows can be outliers. l must be one of [Tukey],
+// [Cauchy], [Welsch] and [GemanMcClure] with the delta of [DefaultDelta].
 func Core(l framework.Loss) (core framework.Loss, ok bool) {
 	r, ok := l.(redescending)
 	if !ok {

@@ -11,11 +11,10 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Params are the parameters of a loss as users give them. The zero value gives
-// none.
+// Params are the parameters of a loss as set by users. The zero value sets none.
 type Params struct {
-	// P is the power of lp, or the part of the data below the fit of quantile; Delta
-	// is the width of huber and its like, in the unit of the residuals.
+	// P is the power of lp, or for quantile the fraction of the data below the fit. Delta is the width of huber and
+	// similar losses, in the unit of the residuals.
 	P, Delta *float64
 	// Precision is the matrix of mahalanobis.
 	Precision mat.Matrix
@@ -46,23 +45,23 @@ func (p Params) given() []string {
 type Parameter struct {
 	// Name is p, delta, precision or a key of Params.Extra.
 	Name string
-	// Meaning says in a few words what it is and what values it takes.
+	// Meaning describes the parameter and its values in a few words.
 	Meaning string
 	// Optional parameters have a default.
 	Optional bool
 }
 
-// Description is what a list of losses says about one of them.
+// Description describes a loss in a list of losses.
 type Description struct {
-	// Name is what users choose the loss by.
+	// Name is the name by which users choose the loss.
 	Name string
-	// Summary says in one line when to use it.
+	// Summary describes in one line when to use it.
 	Summary string
 	// Formula is the loss of a residual row r.
 	Formula string
 	// Noise names the noise for which the loss is the likelihood.
 	Noise string
-	// Parameters lists what [ByName] accepts.
+	// Parameters lists the parameters that [ByName] accepts.
 	Parameters []Parameter
 }
 
@@ -113,8 +112,8 @@ func widthEntry(name, summary, formula string, make func(delta float64) (framewo
 		func(p Params) (framework.Loss, error) { return make(*p.Delta) }}
 }
 
-// Register adds a loss under a name of its own. Construct is called with the
-// parameters that the description lists, the required ones among them set.
+// Register adds a loss under its own name. Construct is called with the parameters that the description lists;
+// required ones are always set.
 func Register(d Description, construct func(Params) (framework.Loss, error)) error {
 	registryMu.Lock()
 	defer registryMu.Unlock()
@@ -146,7 +145,7 @@ func ByName(name string, p Params) (framework.Loss, error) {
 	return e.construct(p)
 }
 
-// check compares the parameters given with those described.
+// check compares the given parameters with the description.
 func (e entry) check(p Params) error {
 	given := p.given()
 	for _, wanted := range e.Parameters {
@@ -200,8 +199,7 @@ func registered() []string {
 	return list
 }
 
-// suggestion returns a question for the nearest name, or nothing where none is
-// near.
+// suggestion returns a question with the nearest name, or nothing if no name is near.
 func suggestion(name string, names []string) string {
 	best, nearest := "", max(1, len(name)/3)+1
 	for _, candidate := range names {

@@ -11,8 +11,7 @@ const (
 	// for weights and second derivatives. Its cube can still be divided by.
 	tiny = 1e-100
 
-	// Sums of squares within these bounds have lost nothing to underflow or
-	// overflow.
+	// Sums of squares within these bounds have neither underflowed nor overflowed.
 	minSquares = 0x1p-900
 	maxSquares = 0x1p1000
 )

@@ -4,20 +4,20 @@ import "github.com/scqm/scqm/internal/dense"
 
 //go:generate sh -c "go run ../internal/dense/assembly smooth > smooth_amd64.s"
 
-// roundedEntries are what losses by entry need that are rounded over eps, through s = sqrt(r^2 +
-// eps^2): as many entries at a time as the processor has lanes, with the bits of plain Go.
+// roundedEntries computes losses by entry that are smoothed over eps, through s = sqrt(r^2 + eps^2). It processes as
+// many entries at a time as the processor has lanes, with the same bits as plain Go.
 type roundedEntries struct{ table smoothTable }
 
 // smoothTable is what the kernels read. eps is above tiny, so that its square is a normal number.
 type smoothTable struct {
 	one     float64
 	square  float64 // of eps
-	most    float64 // a larger r^2 + eps^2 takes another way to s
+	most    float64 // above this r^2 + eps^2, s is computed by hypot
 	eps     float64
 	power   float64 // p
 	bend    float64 // 2-p
 	inverse float64 // of eps
-	below   float64 // the (r/eps)^2 below which a value is that of the series
+	below   float64 // the (r/eps)^2 below which the series gives the value
 	offset  float64 // eps^p
 	series  [seriesTerms]float64
 }
@@ -66,7 +66,7 @@ func (e *roundedEntries) write(dst, r, s, w []float64, by term) {
 	}
 }
 
-// four writes the term of entries, so many groups of four.
+// four writes the term of the given number of groups of four entries.
 func (k term) four(dst, r, s, w, table *float64, groups int) {
 	switch k {
 	case powerValues:

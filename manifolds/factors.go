@@ -25,8 +25,7 @@ type factors struct {
 	work   []float64
 }
 
-// side is scratch space for the left or right factor, which is base; matrices are
-// held by columns.
+// side is scratch space for the left or right factor, base; matrices are held by columns.
 type side struct {
 	*frame
 	base, x, y blas64.General // r x n
@@ -60,7 +59,7 @@ func transposed(dst, s blas64.General) {
 	}
 }
 
-// times replaces x by x s, or x s' where that is said, through y.
+// times replaces x by x s, or by x s' if transposed, using y.
 func (f *side) times(s blas64.General, t blas.Transpose) {
 	if t == blas.Trans {
 		transposed(f.h, s)
@@ -77,7 +76,7 @@ func (f *factors) factorize() bool {
 	return lapack64.Getrf(f.lu, f.pivots)
 }
 
-// divide replaces the held matrix x by x S^{-1}, or x S^{-T} where that is said.
+// divide replaces the held matrix x by x S^{-1}, or by x S^{-T} if transposed.
 func (f *factors) divide(x blas64.General, t blas.Transpose) {
 	// What is held is x'.
 	by := blas.Trans
@@ -97,9 +96,8 @@ func (f *side) inner(a, b []float64, s blas64.General, t blas.Transpose) float64
 	return floats.Dot(f.c.Data, f.x.Data)
 }
 
-// span decomposes x = c R, with the orthonormal columns of c, or zero columns
-// where the rank of x is lower, and R in f.h. What c spans is orthogonal to base,
-// as x is.
+// span decomposes x = c R, with orthonormal columns of c, or zero columns if the rank of x is lower, and R in f.h.
+// The span of c is orthogonal to base, as x is.
 func (f *side) span() error {
 	f.a, f.x = f.x, f.a
 	copy(f.b.Data, f.a.Data)
@@ -135,8 +133,8 @@ func (f *factors) assemble() {
 	}
 }
 
-// truncate makes the factors of the r largest singular values of core, each side
-// turned so that it moves horizontally from base.
+// truncate makes the factors of the r largest singular values of core, each rotated so that it moves horizontally
+// from base.
 func (f *factors) truncate() {
 	r := f.r
 	for i := range r {
@@ -172,6 +170,5 @@ func (f *side) combine(s, t blas64.General) {
 	addProduct(f.y, 1, f.base, t)
 }
 
-// leastSingular is the quotient of the least and the largest singular value of S
-// below which the rank counts as lower.
+// leastSingular is the ratio of the least to the largest singular value of S below which the rank counts as lower.
 const leastSingular = 0x1p-50

@@ -14,11 +14,9 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// FixedRank is the set of m x n matrices W of rank r with the inner product
-// trace(A'B) of R^{m x n}. A point is W = U S V' in the factors U (m x r) and
-// V (n x r), whose columns are orthonormal, and S (r x r), which is invertible:
-// their entries, row-major, one factor after the other. (UP, P'SQ, VQ) with
-// orthogonal P and Q stands for the same matrix.
+// FixedRank is the set of m x n matrices W of rank r with the inner product trace(A'B) of R^{m x n}. A point is W = U
+// S V', given by the factors U (m x r) and V (n x r) with orthonormal columns and the invertible S (r x r): their
+// entries, row-major, one factor after the other. (UP, P'SQ, VQ) with orthogonal P and Q represents the same matrix.
 //
 // A tangent vector is a velocity (A, B, C) of the factors (U, S, V) with U'A = 0
 // and V'C = 0. It moves W by
@@ -27,8 +25,8 @@ import (
 //
 // whose inner products are those of tangent vectors.
 //
-// A cost is a function of the factors that depends on W only. Where G is the
-// gradient of a function of W, [FixedRank.Factored] gives that of the factors.
+// A cost is a function of the factors that depends on W only. If G is the gradient of a function of W,
+// [FixedRank.Factored] gives that of the factors.
 //
 // Source: B. Vandereycken, Low-rank matrix completion by Riemannian optimization,
 // SIAM J. Optim. 23 (2013) 1214-1236.
@@ -72,7 +70,7 @@ func (m *FixedRank) take(x []float64) *factors {
 	return f
 }
 
-// put stores what stands in the x of both sides and in t.
+// put stores the x of both sides and t.
 func (m *FixedRank) put(dst []float64, f *factors) {
 	u, s, v := m.Parts(dst)
 	store(u, f.left.x)
@@ -88,8 +86,8 @@ func (m *FixedRank) vector(f *factors, v []float64) {
 	copy(f.t.Data, vs)
 }
 
-// Project writes the tangent vector that moves W as the velocities v of the factors
-// do: (I - UU')v_U, v_S + U'v_U S + S v_V'V, (I - VV')v_V.
+// Project writes the tangent vector that moves W in the same way as the velocities v of the factors: (I - UU')v_U,
+// v_S + U'v_U S + S v_V'V, (I - VV')v_V.
 func (m *FixedRank) Project(dst, x, v []float64) {
 	mustFit(m.Size(), dst, x, v)
 	f := m.take(x)
@@ -135,10 +133,9 @@ func (m *FixedRank) Gradient(dst, x, g []float64) {
 // errRank says that a matrix has a lower rank.
 var errRank = errors.New("the rank falls below that of the manifold")
 
-// Retract writes the matrix of rank r that is nearest to W + W', by the singular
-// value decomposition of a 2r x 2r matrix, in the factors that move horizontally.
-// It agrees with the geodesic to second order. It fails where the step is not
-// finite or the result has a rank below r.
+// Retract writes the matrix of rank r nearest to W + W', with W' the motion of W, by the singular value decomposition
+// of a 2r x 2r matrix, in the factors that move horizontally. It agrees with the geodesic to second order. It fails
+// if the step is not finite or the result has a rank below r.
 func (m *FixedRank) Retract(dst, x, v []float64) error {
 	mustFit(m.Size(), dst, x, v)
 	f := m.take(x)

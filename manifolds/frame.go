@@ -200,9 +200,8 @@ func (f *frame) rand(dst []float64, rng *rand.Rand) {
 	store(dst, f.a)
 }
 
-// condition makes A fit for a factorization that depends on its direction only:
-// it scales A by a power of two where squares of its entries would overflow and
-// returns an error where it has entries that are not finite.
+// condition prepares A for a factorization that depends on its direction only. It scales A by a power of two if
+// squares of its entries would overflow. It returns an error if an entry is not finite.
 func (f *frame) condition() error {
 	if floats.Dot(f.a.Data, f.a.Data) <= math.MaxFloat64 {
 		return nil

@@ -13,10 +13,9 @@ import (
 // <u, v> = -u_0 v_0 + u_1 v_1 + ... + u_n v_n. That is the inner product of its
 // tangent vectors, those with <x, v> = 0; the curvature is -1.
 //
-// The first coordinate of points and tangent vectors follows from the others and
-// is always computed from them. Far from the origin, <u, v> is a small difference
-// of large numbers; the formulas here avoid it, so that inner products and
-// distances have no larger errors than the coordinates cause.
+// The first coordinate of points and tangent vectors follows from the others and is always computed from them. Far
+// from the origin, <u, v> is a small difference of large numbers. The formulas here avoid it, so that the errors of
+// inner products and distances are no larger than those of the coordinates imply.
 //
 // Sources: N. Boumal, An Introduction to Optimization on Smooth Manifolds,
 // Cambridge 2023, section 7.6; J. G. Ratcliffe, Foundations of Hyperbolic
@@ -115,8 +114,8 @@ func (m Hyperbolic) complete(x []float64) bool {
 //
 //	sinh^2(d/2) = sinh^2((a-b)/2) + sinh(a) sinh(b) sin^2(c/2).
 //
-// Nothing is subtracted but coordinates: sinh(a-b) comes from (x-y)'(x+y), and
-// sinh(a) sinh(b) sin^2(c/2) from the part of x - y across x + y.
+// Only coordinates are subtracted: sinh(a-b) is computed from (x-y)'(x+y), and sinh(a) sinh(b) sin^2(c/2) from the
+// part of x - y orthogonal to x + y.
 func (m Hyperbolic) halfSinh(x, y []float64) float64 {
 	a, b := floats.Norm(x[1:], 2), floats.Norm(y[1:], 2)
 	if a == 0 && b == 0 {

@@ -1,13 +1,12 @@
-// Package manifolds holds the manifolds of the module, one per file.
+// Package manifolds provides the manifolds of the module, one per file.
 //
-// Begin with the type whose points you look for, such as [Sphere] or [Stiefel].
+// Begin with the type of your points, such as [Sphere] or [Stiefel].
 //
-// Each type says in its doc comment what its points and tangent vectors are, and
-// the source of its formulas. [NewProduct] makes one manifold of several.
+// The doc comment of each type defines its points and tangent vectors, and gives the source of its formulas.
+// [NewProduct] combines several manifolds.
 //
-// All of them may be used by several goroutines at once. Slices of wrong
-// length panic; retractions, exponentials and inverses return an error where
-// the result would not be a finite point, never NaN.
+// All of them may be used by several goroutines at once. Slices of wrong length panic. Retractions, exponentials and
+// inverses return an error instead of a point that is not finite.
 package manifolds
 
 import (
@@ -26,7 +25,7 @@ func mustFit(size int, slices ...[]float64) {
 	}
 }
 
-// atLeast returns n, the number that a manifold is made of, and panics where it is below least.
+// atLeast returns n, the size parameter of a manifold, and panics if it is below least.
 func atLeast(least int, name string, n int) int {
 	if n < least {
 		panic(fmt.Sprintf("manifolds: %s %d: the number must be at least %d", name, n, least))
@@ -57,7 +56,7 @@ func checkFinite(x []float64) error {
 	return nil
 }
 
-// failed says which operation of a manifold failed and why; nil where it did not.
+// failed names the failed operation of a manifold in an error; it returns nil for nil.
 func failed[M fmt.Stringer](m M, operation string, cause error) error {
 	if cause == nil {
 		return nil
@@ -65,5 +64,5 @@ func failed[M fmt.Stringer](m M, operation string, cause error) error {
 	return fmt.Errorf("manifolds: %v: %s: %w", m, operation, cause)
 }
 
-// errNoPoint says that what was given is not on the manifold.
+// errNoPoint reports that an argument is not on the manifold.
 var errNoPoint = errors.New("x or y is no point of the manifold")

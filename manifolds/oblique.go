@@ -41,8 +41,8 @@ func NewOblique(n, m int) *Oblique {
 	}
 }
 
-// columnSums is scratch space: two numbers for each column. What solvers call most often
-// goes through the rows with them, which is four times as fast as by columns.
+// columnSums is scratch space: two numbers for each column. Frequent operations of solvers use it to traverse the
+// matrix by rows, which is four times as fast as by columns.
 type columnSums struct{ first, second []float64 }
 
 // products gives scratch space with the inner products of the columns of A and B.

@@ -9,13 +9,11 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Product is a manifold made of named blocks, such as the rigid motions of
-// space, SE(3): rotations "R" times translations "t" of R^3. A point is the
-// points of the blocks one after the other.
+// Product is a manifold made of named blocks, such as the rigid motions of space, SE(3): rotations "R" times
+// translations "t" of R^3. A point consists of the points of the blocks, one after the other.
 //
-// The factors of a problem's domain need no product: they are its blocks. A
-// product is for what comes in copies, such as a pose per camera, and for laws
-// and distances of the whole.
+// The factors of a problem's domain need no product: they are its blocks. A product is useful for copies, such as a
+// pose per camera, and for tests and distances of the whole.
 type Product interface {
 	framework.Manifold
 	framework.Transporter
@@ -24,18 +22,14 @@ type Product interface {
 	fmt.Stringer
 	// Blocks returns the blocks, whose order is that of the coordinates.
 	Blocks() []framework.Block
-	// Part returns the coordinates of a block within those of x, which it
-	// shares. It panics where no block has the name.
+	// Part returns the coordinates of a block as a subslice of x. It panics if no block has the name.
 	Part(x []float64, name string) []float64
 }
 
-// NewProduct returns the product of the blocks, whose names must differ, with
-// the sum of their inner products; copies of one block are a power. The result
-// is also a [framework.Metric] where a factor is one, and where all factors are
-// it is a [framework.Exper], a [framework.Logarithm], a [framework.Distance], a
-// [framework.HessianConverter] and a [framework.Rander], or none of these five.
-// It panics where names are empty or taken, and for the factors that are
-// quotients, which need a block of their own.
+// NewProduct returns the product of the blocks, with the sum of their inner products. Copies of one block are a
+// power. The result is a [framework.Metric] if a factor is one. If all factors are, it is also a [framework.Exper], a
+// [framework.Logarithm], a [framework.Distance], a [framework.HessianConverter] and a [framework.Rander]; otherwise
+// none of these five. It panics if names are empty or repeated, and for quotients, which need a block of their own.
 func NewProduct(blocks ...framework.Block) Product {
 	p := &product{blocks: blocks, starts: make([]int, len(blocks)+1)}
 	metric, geodesic := false, true
@@ -83,14 +77,14 @@ type geodesicManifold interface {
 }
 
 type (
-	// product is what any factors have.
+	// product is the part that does not depend on the factors' capabilities.
 	product struct {
 		blocks framework.Product
-		starts []int // of the blocks' coordinates, and the end
+		starts []int // offsets of the blocks' coordinates, and the end
 	}
 	// geodesicProduct is a product of geodesicManifolds.
 	geodesicProduct struct{ *product }
-	// productMetric is the inner product where a factor has its own.
+	// productMetric is the inner product if a factor has its own.
 	productMetric struct{ p *product }
 
 	metricProduct struct {
@@ -133,7 +127,7 @@ func (m *product) part(x []float64, k int) []float64 {
 	return x[m.starts[k]:m.starts[k+1]:m.starts[k+1]]
 }
 
-// split returns the coordinates of the blocks within those of x, which they share.
+// split returns the coordinates of the blocks as subslices of x.
 func (m *product) split(x []float64) framework.Point {
 	mustFit(m.Size(), x)
 	parts := make(framework.Point, len(m.blocks))

@@ -20,8 +20,8 @@ import (
 // A rigid motion of R^n, an element of SE(n), is a point of the product of
 // Rotations and [Euclidean], see [NewProduct].
 //
-// Its methods keep what they allocate for the next call; for n > 3, Exp, Log and
-// Distance find eigenvalues, for which gonum allocates a few small arrays.
+// Its methods reuse allocated memory in the next call. For n > 3, Exp, Log and Distance compute eigenvalues, for
+// which gonum allocates a few small arrays.
 //
 // Sources: P.-A. Absil, R. Mahony, R. Sepulchre, Optimization Algorithms on
 // Matrix Manifolds, Princeton 2008; N. Boumal, An Introduction to Optimization
@@ -104,9 +104,8 @@ func (m *Rotations) Exp(dst, x, v []float64) error {
 	return nil
 }
 
-// Log writes X log(X'Y) with the angles of planes between 0 and pi. Where one is
-// pi there are several shortest geodesics, of which it takes one. It fails where
-// X'Y is no rotation.
+// Log writes X log(X'Y) with rotation angles between 0 and pi. If an angle is pi there are several shortest
+// geodesics, and it chooses one. It fails if X'Y is not a rotation.
 func (m *Rotations) Log(dst, x, y []float64) error {
 	mustFit(m.Size(), dst, x, y)
 	t := m.turn()
@@ -216,5 +215,5 @@ func skew(w blas64.General) {
 	}
 }
 
-// errNoRotation says that the matrix of a logarithm is none.
+// errNoRotation reports that the argument of a logarithm is not a rotation.
 var errNoRotation = errors.New("x'y is no rotation: x or y is off the manifold or not finite")

@@ -15,9 +15,9 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// semidefinite is a set of positive semidefinite n x n matrices X = YY', by their factors Y, n x r, whose rows are
-// on a manifold of R^r that is invariant under rotations: YQ with an orthogonal Q stands for the same point.
-// Tangent vectors at Y are horizontal: V with a symmetric Y'V.
+// semidefinite is a set of positive semidefinite n x n matrices X = YY', represented by factors Y, n x r, whose rows
+// are on a rotation-invariant manifold of R^r. YQ with an orthogonal Q represents the same point. Tangent vectors at
+// Y are horizontal: V with a symmetric Y'V.
 //
 // Sources: M. Journee, F. Bach, P.-A. Absil, R. Sepulchre, Low-rank optimization on the cone of
 // positive semidefinite matrices, SIAM J. Optim. 20 (2010) 2327-2351; E. Massart, P.-A. Absil,

@@ -10,20 +10,18 @@ import (
 )
 
 const (
-	// aimed is the distance from the target, in radians, that counts as none, missed
-	// that from which on the target is not hit.
+	// aimed is the distance from the target, in radians, that counts as zero. missed is the distance from which on
+	// the target is not reached.
 	aimed, missed = 0x1p-47, 0x1p-36
-	// aimSteps bounds the steps of Newton's method, krylovSize the products with the
-	// derivative in each.
+	// aimSteps bounds the steps of Newton's method, krylovSize the products with the derivative in each.
 	aimSteps, krylovSize = 40, 100
 	// longestAim bounds the length of a step, in radians.
 	longestAim = 1
-	// aimDifference is the length over which the end of a geodesic is differentiated.
+	// aimDifference is the step length for differentiating the end of a geodesic.
 	aimDifference = 0x1p-24
 )
 
-// shooting looks for the geodesic of St(p+k, p) that leads from [I; 0] to a target.
-// Matrices are (p+k) x p, row-major.
+// shooting finds the geodesic of St(p+k, p) that leads from [I; 0] to a target. Matrices are (p+k) x p, row-major.
 type shooting struct {
 	p, k       int
 	target     []float64
@@ -59,8 +57,8 @@ func (s *shooting) arrive(dst, v []float64) {
 	s.dense(dst).Mul(s.turn.Slice(0, s.p+s.k, 0, s.p), s.back.T()) // A' = -A
 }
 
-// carry writes into dst, which is not w, the vector at [I; 0] for the vector w at the end
-// of the geodesic of turn and back: the isometry that takes the end to [I; 0] does that.
+// carry writes into dst, which is not w, the image of a vector w at the end of the geodesic of turn and back under
+// the isometry that maps the end to [I; 0].
 func carry(s *shooting, dst, w []float64, turn, back *mat.Dense) {
 	var turned mat.Dense
 	turned.Mul(turn.T(), s.dense(w))
@@ -68,9 +66,8 @@ func carry(s *shooting, dst, w []float64, turn, back *mat.Dense) {
 	s.tangent(dst)
 }
 
-// aim finds v, shorter than pi, by Newton's method for the tangent vector from the end to
-// the target, as it is seen at [I; 0]. It starts along the projection of the straight way
-// to the target, as far as that is.
+// aim finds v, shorter than pi, by Newton's method for the tangent vector from the end to the target, mapped to [I;
+// 0]. It starts along the projection of the straight line to the target, with its length.
 func (s *shooting) aim() error {
 	if err := newFrame(s.p+s.k, s.p).restore(s.target); err != nil {
 		return err
@@ -94,14 +91,14 @@ func (s *shooting) aim() error {
 	return nil
 }
 
-// miss returns how far the geodesic along v ends from the target.
+// miss returns the distance from the end of the geodesic along v to the target.
 func (s *shooting) miss(v []float64) float64 {
 	s.arrive(s.end, v)
 	return floats.Distance(s.end, s.target, 2)
 }
 
-// step takes a step of Newton's method, shorter where it would not come nearer to the
-// target, and returns how far from it that ends. It reports whether that is nearer.
+// step takes a step of Newton's method, shortened if it would not come nearer to the target. It returns the new
+// distance to the target and whether it is smaller.
 func (s *shooting) step(off float64) (float64, bool) {
 	s.arrive(s.end, s.v)
 	end := slices.Clone(s.end)
@@ -132,8 +129,8 @@ func (s *shooting) step(off float64) (float64, bool) {
 	return off, false
 }
 
-// gmres solves Ax = b approximately, for products w of a matrix with vectors, until the
-// residual is at most a part of b or after so many products.
+// gmres solves Ax = b approximately, for products w of a matrix with vectors, until the residual is at most a given
+// fraction of b or after the given number of products.
 //
 // Source: Y. Saad, M. H. Schultz, GMRES: a generalized minimal residual algorithm for
 // solving nonsymmetric linear systems, SIAM J. Sci. Stat. Comput. 7 (1986) 856-869.

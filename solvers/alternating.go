@@ -7,10 +7,10 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// Alternating minimises over the inner and the outer blocks of a [latent.Sweeper] in turn, as an accelerated
-// fixed-point iteration. A sweep from outer blocks y gives the cost F(y) at the best inner blocks, and the
-// image T(y) that minimises a majorizer; y <- T(y) alone lowers the cost but
-// slowly. Phase 1 is Nesterov's extrapolation with restarts,
+// Alternating minimises over the inner and the outer blocks of a [latent.Sweeper] alternately, as an accelerated
+// fixed-point iteration. A sweep from outer blocks y gives the cost F(y) at the best inner blocks, and the image T(y)
+// that minimises a majorizer. The plain iteration y <- T(y) lowers the cost slowly. Phase 1 is Nesterov's
+// extrapolation with restarts,
 //
 //	y+ = T(y_k) + (t_k - 1)/t_{k+1} (T(y_k) - T(y_{k-1})),
 //	t_1 = 1,  t_{k+1} = (1 + sqrt(1 + 4 t_k^2)) / 2;
@@ -20,7 +20,7 @@ import (
 // the cost never increases. A rejection in phase 1 restarts the extrapolation; in phase 2 it returns to phase 1,
 // until the cost falls ten times more slowly than at the last change.
 //
-// A problem that cannot sweep is refused ([framework.UnsupportedError]).
+// It rejects a problem that cannot sweep ([framework.UnsupportedError]).
 //
 // The zero value is ready to use.
 //

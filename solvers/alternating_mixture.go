@@ -10,16 +10,14 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Mixture is the memory of Anderson acceleration: for outer blocks y_k with images T(y_k) and residuals f_k =
-// T(y_k) - y_k, all blocks one after the other, it holds the differences of successive f and T. The next point
-// is
+// Mixture is the memory of Anderson acceleration. For outer blocks y_k with images T(y_k) and residuals f_k = T(y_k)
+// - y_k, all blocks one after the other, it holds the differences of successive f and T. The next point is
 //
 //	T(y_k) - sum_j g_j dT_j,  g = argmin |f_k - sum_j g_j dF_j|^2 + mu |g|^2.
 //
-// Every block counts in units of its present residual, so that the point does not depend on the units of the
-// blocks.
+// Every block is scaled by its current residual, so that the point does not depend on the units of the blocks.
 type Mixture struct {
-	// Image and Residual are those seen last; empty where there were none.
+	// Image and Residual are the last ones; empty if there were none.
 	Image, Residual []float64
 	// Images and Residuals are differences, oldest first.
 	Images, Residuals [][]float64

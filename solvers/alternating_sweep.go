@@ -48,7 +48,7 @@ func (s *AlternatingState) prepare(e *framework.Evaluator) {
 	}
 }
 
-// Step goes to the extrapolated point, or where that is no better to the image.
+// Step moves to the extrapolated point, or to the image if the extrapolated point is not better.
 func (a Alternating) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*AlternatingState)

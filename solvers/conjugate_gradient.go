@@ -8,10 +8,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// ConjugateGradient is the nonlinear conjugate gradient method on all blocks at
-// once. With g the Riemannian gradient, z = P H g where the problem has
-// a preconditioner H and else z = g, and transports T to the new point, the
-// direction is
+// ConjugateGradient is the nonlinear conjugate gradient method on all blocks at once. g is the Riemannian gradient,
+// and z = P H g with the preconditioner H of the problem, or z = g without one. With transports T to the new point,
+// the direction is
 //
 //	d+ = -z+ + beta T d,  beta = max(0, min(HS, DY)),
 //	HS = <z+, g+ - T g> / D,  DY = <z+, g+> / D,  D = <g+, T d> - <g, d>,
@@ -22,8 +21,7 @@ import (
 // cost as much as the last step did to first order. A direction that does not descend
 // is replaced by -z.
 //
-// It keeps four vectors where [LBFGS] keeps twice its memory: for points too large
-// for that.
+// It stores four vectors, while [LBFGS] stores twice its memory. Use it for points too large for LBFGS.
 //
 // Sources: Y. H. Dai and Y. Yuan, An efficient hybrid conjugate gradient method for
 // unconstrained optimization, Ann. Oper. Res. 103 (2001); W. W. Hager and H. Zhang, A

@@ -6,19 +6,19 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// refreshEvery is the number of iterations after which a preconditioner is built anew.
+// refreshEvery is the number of iterations after which a preconditioner is rebuilt.
 const refreshEvery = 10
 
-// Descent is what states of methods have in common that move all blocks at once, along directions made of
-// gradients: [LBFGS], [ConjugateGradient] and [TrustRegion].
+// Descent is the common state of methods that move all blocks at once along directions made of gradients: [LBFGS],
+// [ConjugateGradient] and [TrustRegion].
 type Descent struct {
 	X    framework.Point
 	Cost float64
 	// Grad is the Riemannian gradient at X. Euclidean is that of the surrounding space, for products with the
 	// Hessian; nil where there are none.
 	Grad, Euclidean framework.Point
-	// Anchor is the point at which the preconditioner that the problem holds was
-	// built, nil without one, and Age the number of iterations since then.
+	// Anchor is the point at which the problem's current preconditioner was built, nil without one. Age is the number
+	// of iterations since then.
 	Anchor framework.Point
 	Age    int
 
@@ -53,7 +53,7 @@ func (s *Descent) start(e *framework.Evaluator, x framework.Point, products bool
 	return nil
 }
 
-// prepare allocates what is not stored.
+// prepare allocates the fields that are not stored.
 func (s *Descent) prepare(e *framework.Evaluator) {
 	s.allocate(e.Blocks())
 	if s.Euclidean != nil {
@@ -61,8 +61,7 @@ func (s *Descent) prepare(e *framework.Evaluator) {
 	}
 }
 
-// refresh builds the preconditioner, if not to be plain, where it is missing or too old, and reports whether it
-// did.
+// refresh rebuilds the preconditioner, unless plain is set, if it is missing or too old, and reports whether it did.
 func (s *Descent) refresh(e *framework.Evaluator, plain bool) (bool, error) {
 	if plain || s.Anchor != nil && s.Age < refreshEvery {
 		return false, nil
@@ -94,7 +93,7 @@ func (s *Descent) norm(blocks []framework.Block) float64 {
 	return math.Sqrt(inner(blocks, s.X, s.Grad, s.Grad))
 }
 
-// take moves to the trial.
+// take moves to the trial point.
 func (s *Descent) take() {
 	s.X, s.trial.x = s.trial.x, s.X
 	s.Grad, s.trial.grad = s.trial.grad, s.Grad

@@ -12,31 +12,26 @@ import (
 //
 //	s = x+ - x,  y = g+ - g
 //
-// of the last iterations, the direction is -P H g, where H is the BFGS matrix
-// made of the pairs and of gamma H0 by the two-loop recursion, and P projects
-// on the tangent space. The pairs stay in the surrounding space: H is positive
-// definite there for any pairs with <s,y> > 0, so that -P H g descends without
-// a vector transport. Blocks with a metric of their own have their parts of the
-// pairs transported instead.
+// of the last iterations, the direction is -P H g. H is the BFGS matrix made of the pairs and of gamma H0 by the
+// two-loop recursion, and P projects onto the tangent space. The pairs stay in the surrounding space: H is positive
+// definite there for any pairs with <s,y> > 0, so that -P H g is a descent direction without a vector transport. For
+// blocks with their own metric, the pairs are transported instead.
 //
-// H0 is the preconditioner of the problem where it has one, else the identity,
-// and gamma = <s,y> / <y,H0 y> of the newest pair. The step t satisfies the weak Wolfe
-// conditions
+// H0 is the preconditioner of the problem, or the identity without one, and gamma = <s,y> / <y,H0 y> of the newest
+// pair. The step t satisfies the weak Wolfe conditions
 //
 //	F(R(t d)) <= F + C1 t <g,d>,  <g(t), d> >= C2 <g,d>
 //
-// and is found by bisection and doubling, which needs no smoothness, or without
-// a preconditioner, where steps are often much too long, by interpolation. Where costs
-// agree up to rounding, the slopes alone decide (the approximate conditions of
-// Hager and Zhang). The first step is that after which a linear cost would vanish,
-// where the problem is a [framework.Certifier], else one of unit length.
+// With a preconditioner, it is found by bisection and doubling, which needs no smoothness. Without one, when first
+// steps are often much too long, it is found by interpolation. If costs agree up to rounding, the slopes alone decide
+// (the approximate conditions of Hager and Zhang). If the problem is a [framework.Certifier], the first step is the
+// one after which a linear cost would vanish, otherwise it has unit length.
 //
-// Where the problem and its manifolds have second derivatives, but no preconditioner,
-// some steps are Newton steps, truncated: by conjugate gradients with the matrix H as
-// their preconditioner. One is tried from time to time, and followed by more as long as
-// they lower the logarithm of the gradient norm by more per pass than the
-// quasi-Newton steps before (enriched methods, Morales and Nocedal). Where there are no second
-// derivatives, and no [framework.Certifier], differences of gradients serve after 200 passes.
+// If the problem and its manifolds have second derivatives, but no preconditioner, some steps are truncated Newton
+// steps: by conjugate gradients with H as their preconditioner. One is tried from time to time. More follow as long
+// as they lower the logarithm of the gradient norm by more per pass than the quasi-Newton steps before (enriched
+// methods, Morales and Nocedal). Without second derivatives and without a [framework.Certifier], differences of
+// gradients are used after 200 passes.
 //
 // Sources: J. Nocedal, Updating quasi-Newton matrices with limited storage,
 // Math. Comp. 35 (1980); A. S. Lewis and M. L. Overton, Nonsmooth optimization
@@ -99,8 +94,8 @@ func (a LBFGS) Init(e *framework.Evaluator, x framework.Point) (framework.State,
 	return s, s.start(e, x, a.takesNewtonSteps(e))
 }
 
-// Step does one line search along the quasi-Newton direction. Where that fails,
-// it forgets the pairs, then the preconditioner.
+// Step does one line search along the quasi-Newton direction. If it fails, it discards the pairs, then the
+// preconditioner.
 func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*LBFGSState)
@@ -139,7 +134,8 @@ func (a LBFGS) advance(e *framework.Evaluator, s *LBFGSState) (bool, error) {
 	return a.search(e, s, false)
 }
 
-// search searches along dir and reports whether it moved; newton says that the length of dir is known.
+// search searches along dir and reports whether it moved; newton reports that dir is a Newton step, whose natural
+// length is 1.
 func (a LBFGS) search(e *framework.Evaluator, s *LBFGSState, newton bool) (bool, error) {
 	slope := inner(e.Blocks(), s.X, s.Grad, s.dir)
 	if !(slope < 0) || math.IsInf(slope, 0) {

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// firstWait is the number of passes of quasi-Newton steps before the first Newton step, differenceWait that
-	// where products are differences of gradients: so long do quasi-Newton steps take where they crawl.
+	// firstWait is the number of passes of quasi-Newton steps before the first Newton step. differenceWait is that
+	// number if Hessian products are differences of gradients: quasi-Newton steps that take longer are slow.
 	firstWait, differenceWait = 20, 200
-	// vainShare bounds the share of passes spent on Newton steps that do not pay.
+	// vainShare bounds the fraction of passes spent on Newton steps that do not pay.
 	vainShare = 0.25
 	// leastProducts bounds the Hessian products of the first Newton step.
 	leastProducts = 16

@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// minCurvature is the cosine of the angle between s and y below which a pair is only rounding errors and is
+// minCurvature is the cosine of the angle between s and y below which a pair counts as rounding errors and is
 // dropped.
 const minCurvature = 1e-15
 
@@ -54,8 +54,7 @@ func (s *LBFGSState) scale(e *framework.Evaluator, q framework.Point) {
 	}
 }
 
-// push adds the pair of the step from X to the trial point, and forgets the
-// oldest where there are too many.
+// push adds the pair of the step from X to the trial point, and discards the oldest if the memory is full.
 func (s *LBFGSState) push(blocks []framework.Block, memory int) {
 	u, v := s.room(blocks, memory)
 	for k, b := range blocks {
@@ -79,7 +78,7 @@ func (s *LBFGSState) push(blocks []framework.Block, memory int) {
 	s.recompute(blocks)
 }
 
-// room returns the memory of the next pair: that of the oldest one where the memory is full.
+// room returns the memory of the next pair, which is that of the oldest one if the memory is full.
 func (s *LBFGSState) room(blocks []framework.Block, memory int) (u, v framework.Point) {
 	if len(s.S) < memory {
 		return framework.NewPoint(blocks), framework.NewPoint(blocks)

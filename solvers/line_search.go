@@ -12,9 +12,9 @@ import (
 const (
 	// outsideShrink shortens a step at which the cost is not finite.
 	outsideShrink = 1. / 16
-	// minSection and maxSection bound an interpolated step within its bracket. One from costs is a multiple of
-	// sectionUnit, so that rounding errors of constants in the costs do not change the iterates; costs of a
-	// [framework.Certifier] have no such constants.
+	// minSection and maxSection bound an interpolated step within its bracket. A step interpolated from costs is
+	// rounded to a multiple of sectionUnit, so that rounding errors due to constants in the costs do not change the
+	// iterates. Costs of a [framework.Certifier] have no such constants.
 	minSection, maxSection, sectionUnit = 0.1, 0.9, 0x1p-8
 	// firstTrials multiplies the maximal number of trials of a search without a known step length.
 	firstTrials = 4
@@ -27,7 +27,7 @@ const (
 // with g the gradient at the start. It evaluates costs only. Use it for directions whose natural
 // step length is 1, such as those of Newton's method.
 type Armijo struct {
-	// C1 is 1e-4 where it is 0, MaxTrials 30.
+	// C1 and MaxTrials; 0 stands for 1e-4 and 30.
 	C1        float64
 	MaxTrials int
 }
@@ -41,13 +41,13 @@ func (a Armijo) search() wolfeSearch {
 	return wolfeSearch{c1: cmp.Or(a.C1, armijoConstant), trials: cmp.Or(a.MaxTrials, mostTrials), costsOnly: true}
 }
 
-// StrongWolfe looks for a step that satisfies the condition of [Armijo] and
+// StrongWolfe searches a step that satisfies the condition of [Armijo] and
 //
 //	|<g(t), d>| <= C2 |<g,d>|,
 //
 // with g(t) the gradient at the trial. Nonlinear conjugate gradients need this condition.
 type StrongWolfe struct {
-	// C1 and C2, 0 < C1 < C2 < 1, are 1e-4 and .9 where they are 0, MaxTrials 30.
+	// C1, C2 and MaxTrials, with 0 < C1 < C2 < 1; 0 stands for 1e-4, .9 and 30.
 	C1, C2    float64
 	MaxTrials int
 }
@@ -63,26 +63,25 @@ func (a StrongWolfe) search() wolfeSearch {
 	return s
 }
 
-// HagerZhang looks for a step that satisfies the weak Wolfe conditions
+// HagerZhang searches a step that satisfies the weak Wolfe conditions
 //
 //	F(R(t d)) <= F + C1 t <g,d>,  <g(t), d> >= C2 <g,d>.
 //
-// Where the decrease that the slope predicts is lost in the rounding of the costs, the first
-// one is replaced by the approximate one of Hager and Zhang, which the derivatives
-// decide:
+// If the predicted decrease is smaller than the rounding error of the costs, the first condition is replaced by the
+// approximate one of Hager and Zhang, which uses derivatives:
 //
 //	<g(t), d> <= (2 C1 - 1) <g,d>,  F(R(t d)) <= F + rounding.
 //
-// It keeps a bracket of a step that is too short and one that is too long. New
-// trials bisect it, or double the step where there is none, which needs no
-// smoothness; or they are where the slope vanishes by linear interpolation.
+// It brackets the step between one that is too short and one that is too long. New trials bisect the bracket, or
+// double the step if there is no upper end. This needs no smoothness. Alternatively they are where the slope vanishes
+// by linear interpolation.
 //
 // Sources: A. S. Lewis and M. L. Overton, Nonsmooth optimization via
 // quasi-Newton methods, Math. Program. 141 (2013); W. W. Hager and H. Zhang, A
 // new conjugate gradient method with guaranteed descent and an efficient line
 // search, SIAM J. Optim. 16 (2005).
 type HagerZhang struct {
-	// C1 and C2, 0 < C1 < C2 < 1, are 1e-4 and .9 where they are 0, MaxTrials 30.
+	// C1, C2 and MaxTrials, with 0 < C1 < C2 < 1; 0 stands for 1e-4, .9 and 30.
 	C1, C2    float64
 	MaxTrials int
 }
@@ -99,19 +98,19 @@ func (a HagerZhang) search() wolfeSearch {
 // armijoConstant, curvatureConstant and mostTrials are the defaults of line searches.
 const armijoConstant, curvatureConstant, mostTrials = 1e-4, 0.9, 30
 
-// wolfeSearch is all of them.
+// wolfeSearch implements all line searches.
 type wolfeSearch struct {
 	c1, c2    float64
 	trials    int
 	secant    bool
-	strong    bool // a step of a rising slope can be too long
-	costsOnly bool // slopes are not asked for
+	strong    bool // a rising slope can show that a step is too long
+	costsOnly bool // slopes are not evaluated
 	// unit is the unit of interpolated steps found from costs, 0 for none.
 	unit float64
 }
 
-// searchFor is a line search for a solver: chosen, or [HagerZhang] where that is nil, told what is known of the
-// problem. A first step that is a guess may take more trials.
+// searchFor returns the line search of a solver: the chosen one, or [HagerZhang] if it is nil, configured for the
+// problem. If the first step is a guess, it allows more trials.
 func searchFor(e *framework.Evaluator, chosen framework.LineSearch, secant, guess bool) framework.LineSearch {
 	if chosen == nil {
 		chosen = HagerZhang{}
@@ -131,8 +130,8 @@ func searchFor(e *framework.Evaluator, chosen framework.LineSearch, secant, gues
 	return s
 }
 
-// Search implements [framework.LineSearch]. Where only the first condition could be met, it returns the
-// longest such step.
+// Search implements [framework.LineSearch]. If only the first condition could be met, it returns the longest such
+// step.
 func (a wolfeSearch) Search(at func(float64, bool) (float64, float64, error), cost, slope, first float64) (float64, error) {
 	lo, hi, t := stepEnds{cost: cost, slope: slope}, stepEnds{step: math.Inf(1), slope: math.NaN()}, first
 	for range a.trials {
@@ -169,7 +168,7 @@ func (a wolfeSearch) Search(at func(float64, bool) (float64, float64, error), co
 	return lo.step, nil
 }
 
-// stepEnds is what is known of an end of the bracket.
+// stepEnds holds the known values at an end of the bracket.
 type stepEnds struct{ step, cost, slope float64 }
 
 // line is the memory of a line search: the direction, and points along it.
@@ -206,9 +205,9 @@ func (l *line) keepEuclidean(blocks []framework.Block) {
 	}
 }
 
-// unscaledStep is the first step along the negative gradient, for a given slope, where no length is known: that
-// after which a linear cost vanishes, where the problem is a [framework.Certifier], so that steps have the unit
-// of the data. The cost of another may have an additive constant: then a move of unit length.
+// unscaledStep is the first step along the negative gradient, for a given slope, if no length is known. If the
+// problem is a [framework.Certifier], it is the step after which a linear cost vanishes, so that steps have the unit
+// of the data. Other costs may have an additive constant; then it is a move of unit length.
 func unscaledStep(e *framework.Evaluator, cost, slope float64) float64 {
 	if _, zero := framework.As[framework.Certifier](e.Problem()); zero {
 		return polyak(cost, -slope)
@@ -216,11 +215,10 @@ func unscaledStep(e *framework.Evaluator, cost, slope float64) float64 {
 	return 1 / math.Sqrt(-slope)
 }
 
-// find looks for a step from x, where the cost and the slope along dir are given,
-// beginning with first, and leaves the point in trial with its gradient.
+// find searches a step from x, given the cost and the slope along dir. It begins with first, and leaves the point in
+// trial with its gradient.
 //
-// A problem that resumes is asked for the gradient of a trial only once its
-// cost is low enough.
+// If a problem can resume, the gradient of a trial is only evaluated once its cost is low enough.
 func (l *line) find(e *framework.Evaluator, search framework.LineSearch, x framework.Point, cost, slope, first float64) (bool, error) {
 	_, resumes := framework.As[resumer](e.Problem())
 	at := func(t float64, sloped bool) (float64, float64, error) {
@@ -291,8 +289,8 @@ func (a wolfeSearch) next(lo, hi stepEnds, shrink float64) float64 {
 	return lo.step + math.Min(math.Max(at, minSection), maxSection)*width
 }
 
-// walk moves from x along v: on manifolds with their own metric along the geodesic where it is known. Only
-// there the slope is that along the transported direction, even far from x.
+// walk moves from x along v. On manifolds with their own metric it follows the geodesic if that is known. Only there
+// the slope is that along the transported direction, even far from x.
 func walk(b framework.Block, dst, x, v []float64) error {
 	if _, ok := b.Manifold.(framework.Metric); ok {
 		if _, ok := b.Manifold.(framework.Exper); ok {
@@ -302,8 +300,7 @@ func walk(b framework.Block, dst, x, v []float64) error {
 	return b.Retract(dst, x, v)
 }
 
-// try evaluates the trial at step t from x, with its gradient if asked to, and
-// reports whether it is a point of finite cost.
+// try evaluates the trial at step t from x, with its gradient if requested, and reports whether its cost is finite.
 func (l *line) try(e *framework.Evaluator, x framework.Point, t float64, gradient bool) (bool, error) {
 	for k, b := range e.Blocks() {
 		floats.ScaleTo(l.work[k], t, l.dir[k])

@@ -7,24 +7,19 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// Newton is Newton's method with the inner rows eliminated, for problems with
-// second derivatives in the shape of an arrowhead ([latent.ArrowheadHessian]).
-// With g, g_i, A, B_i, C_i from there, an iteration solves
+// Newton is Newton's method with the inner rows eliminated, for problems whose Hessian is an arrowhead matrix
+// ([latent.ArrowheadHessian]). With its g, g_i, A, B_i, C_i, an iteration solves
 //
 //	S dy = -(g - sum_i B_i |C_i|^-1 g_i),   S = A - sum_i B_i |C_i|^-1 B_i',
 //	dt_i = -|C_i|^-1 (g_i + B_i' dy),
 //
-// where |C| has the magnitudes of the eigenvalues of C, and S, scaled to the
-// diagonal of A, is damped in the manner of Levenberg and Marquardt: by mu times
-// its size, which follows the ratio of actual to predicted decrease. Where S is
-// indefinite, its eigenvalues are replaced by their magnitudes too, so that
-// saddle points repel. After every move the rows take an inner step
-// ([latent.ArrowheadHessian.InnerStep]); the actual decrease is the
-// one after that. A null space of S, as from transformations that
-// do not change the cost, is harmless.
+// with |C| the matrix with the magnitudes of the eigenvalues of C. S, scaled to unit diagonal of A, has
+// Levenberg-Marquardt damping: mu times its size. mu follows the ratio of actual to predicted decrease. If S is
+// indefinite, its eigenvalues are replaced by their magnitudes too, so that saddle points repel. After every move the
+// rows take an inner step ([latent.ArrowheadHessian.InnerStep]), which the actual decrease includes. A null space of
+// S, as from transformations that do not change the cost, is harmless.
 //
-// A problem without such derivatives, or one too large for them, is refused
-// ([framework.UnsupportedError]).
+// It rejects a problem without such derivatives, or one too large for them ([framework.UnsupportedError]).
 //
 // Sources: B. Triggs, P. McLauchlan, R. Hartley, A. Fitzgibbon, Bundle
 // adjustment - a modern synthesis (2000), for the elimination; H. B. Nielsen,

@@ -16,8 +16,8 @@ const minDamping = 1e-9
 // cheaper than the iterations that they save.
 const smallOuter = 64
 
-// minDiagonal is the least diagonal entry of A, relative to the squares of the others in its row over their
-// diagonal entries; smaller ones are raised to it.
+// minDiagonal is the least diagonal entry of A, relative to the squares of the others in its row over their diagonal
+// entries. Smaller entries are raised to it.
 const minDiagonal = 1e-10
 
 // schur solves Newton systems in the shape of an arrowhead. With |C_i|^-1 = R_i R_i'
@@ -142,7 +142,7 @@ func (s *schur) solve(mu float64) float64 {
 	return predicted
 }
 
-// promise is solve without the inner step: it returns the predicted reduction.
+// promise is solve without the inner step; it returns the predicted reduction.
 func (s *schur) promise(mu float64) float64 {
 	p := s.Outer
 	shift := (mu + s.least) * s.size

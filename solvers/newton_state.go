@@ -25,7 +25,7 @@ type NewtonState struct {
 	// Mu is the damping of the next step, Nu the factor by which a rejection
 	// raises it.
 	Mu, Nu float64
-	// Assembled says that the derivatives at X were computed.
+	// Assembled reports that the derivatives at X have been computed.
 	Assembled bool
 
 	arrowhead *latent.Arrowhead // with schur those at X, if Assembled

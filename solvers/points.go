@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// What package framework calls by the names of methods alone.
+// Methods that package framework finds by name.
 type (
 	selective interface {
 		Lacks(p framework.Problem) string
@@ -49,7 +49,7 @@ func negate(dst, u framework.Point) {
 	}
 }
 
-// only returns the slices of x for block k alone, to ask for one gradient.
+// only returns the slices of x for block k alone, to request one gradient.
 func only(x framework.Point, k int) framework.Point {
 	y := make(framework.Point, len(x))
 	y[k] = x[k]

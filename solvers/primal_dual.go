@@ -9,26 +9,23 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// PrimalDual polishes a minimum of a sum of support functions, such as
-// norms of residuals, from near it ([latent.PrimalDual]): where residuals
-// vanish there, the cost has kinks, Newton's method for the smoothed cost
-// converges only within the smoothing length eps, and the gradient of the
-// smoothed cost is no subgradient. Newton's method for the primal-dual system
-// follows its solutions as eps falls from 1e-2 to 1e-9 of a typical
-// residual, mostly in one or two iterations for each eps. An iteration solves the system of
-// [Newton] with damping lambda, in the manner of Levenberg, and accepts the step,
-// or a quarter of it, where the smoothed cost does not increase. Steps of rows that increase their loss are
-// shortened.
+// PrimalDual polishes an approximate minimum of a sum of support functions, such as norms of residuals
+// ([latent.PrimalDual]). At vanishing residuals the cost has kinks. There Newton's method for the smoothed cost only
+// converges within the smoothing length eps, and the gradient of the smoothed cost is no subgradient. Newton's method
+// for the primal-dual system follows its solutions as eps falls from 1e-2 to 1e-9 of a typical residual, mostly in
+// one or two iterations for each eps. An iteration solves the system of [Newton] with Levenberg damping lambda, and
+// accepts the step, or a quarter of it, if the smoothed cost does not increase. Steps of rows that increase their
+// loss are shortened.
 //
-// Eps is divided by five as soon as an undamped step predicts a relative reduction of the smoothed cost below
-// .01 eps, and after thirty iterations. Away from the solution for one eps, Newton's method for a smaller one is
-// slow. As eps falls, a minimum of the smoothed cost may vanish with the next one far away, and every step then
-// only reaches the next of hundreds of kinks. So after twelve iterations at one eps it becomes 25 times as large and
-// falls again from there; small systems do so only in the run after a second continuation. Where the end is not
-// stationary, two more rounds begin, at an eps of .1 and .5 of a typical residual.
+// Eps is divided by five when an undamped step predicts a relative reduction of the smoothed cost below .01 eps, and
+// after thirty iterations. Far from the solution for one eps, Newton's method for a smaller eps is slow. As eps
+// falls, a minimum of the smoothed cost may vanish with the next one far away. Every step then only reaches the next
+// of hundreds of kinks. Therefore, after twelve iterations at one eps, eps becomes 25 times as large and falls again;
+// for small systems only in the run after a second continuation. If the end is not stationary, two more rounds begin,
+// at an eps of .1 and .5 of a typical residual.
 //
-// The iterate is the best point by the unsmoothed cost, beginning with the start. The
-// dual variables are handed to the measure of stationarity.
+// The iterate is the best point by the unsmoothed cost, including the start. The measure of stationarity uses the
+// dual variables.
 //
 // The zero value is ready to use. Sources: see [latent.PrimalDual].
 type PrimalDual struct{}
@@ -44,9 +41,8 @@ const (
 	lastGain = 1e-6
 	// roundIterations bounds the iterations of a round.
 	roundIterations = 250
-	// A step that is not over after slowStage iterations continues with an eps raiseFactor
-	// times as large, at most maxRaises times a round and only where eps is below mostRaised of
-	// the scale.
+	// A step with more than slowStage iterations continues with an eps raiseFactor times as large. This happens at
+	// most maxRaises times per round, and only if eps is below mostRaised of the scale.
 	slowStage, raiseFactor, maxRaises, mostRaised = 12, 25, 6, 1e-3
 	// dearWork is the number of products of an iteration above which eps is raised in every run, not only in
 	// the last.
@@ -95,7 +91,7 @@ type PrimalDualState struct {
 	Round, Iterations, Stayed, Failed int
 	// Raised counts the times that Eps was raised in this round.
 	Raised int
-	// Last says that no second continuation follows this run.
+	// Last reports that no second continuation follows this run.
 	Last bool
 	// Done says that the run has ended, Stationary that X is, to 1e-8, and Falls that
 	// it is not and that the last round still lowered the cost.
@@ -118,7 +114,7 @@ func (s *PrimalDualState) Pending() bool { return !s.Done }
 // NewState returns an empty state for a stored run.
 func (PrimalDual) NewState() framework.State { return &PrimalDualState{} }
 
-// Init begins at x. Where the problem has no dual variables there the run is done.
+// Init begins at x. If the problem has no dual variables there, the run ends.
 func (a PrimalDual) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	cost, err := e.Evaluate(nil, x)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Description describes a solver for lists of them.
+// Description describes a solver in a list of solvers.
 type Description struct {
-	// Name is what users choose the solver by.
+	// Name is the name by which users choose the solver.
 	Name string
-	// Summary says in one line what it does and when to use it.
+	// Summary describes in one line what it does and when to use it.
 	Summary string
 }
 
@@ -70,8 +70,8 @@ func Describe() []Description {
 	return list
 }
 
-// Supports returns nil where a solver can serve a problem, else a
-// [framework.UnsupportedError] that names the registered solvers which can.
+// Supports returns nil if a solver can serve a problem, otherwise a [framework.UnsupportedError] that names the
+// registered solvers that can.
 func Supports(s framework.Solver, p framework.Problem) error {
 	lacks := lacks(s, p)
 	if lacks == "" {
@@ -98,7 +98,7 @@ func lacks(s framework.Solver, p framework.Problem) string {
 	return ""
 }
 
-// notNegative refuses a setting of a solver below 0.
+// notNegative rejects a negative setting of a solver.
 func notNegative(solver, name string, value int) error {
 	if value < 0 {
 		return fmt.Errorf("solvers: %s: %s is %d; want 0, for the default, or more: %w", solver, name, value, framework.ErrInvalid)

@@ -1,8 +1,7 @@
-// Package solvers holds the algorithms that minimise a framework.Problem, one
-// file each, and a register of their names.
+// Package solvers provides the algorithms that minimise a framework.Problem, one file each, and a registry of their
+// names.
 //
-// Begin with [Auto], which chooses by what the problem offers, and hand what it
-// returns to framework.Solve.
+// Begin with [Auto], which chooses by the capabilities of the problem, and pass its result to framework.Solve.
 package solvers
 
 import (
@@ -32,17 +31,15 @@ func init() {
 }
 
 const (
-	// smallArrowhead is the number of entries that couple outer coordinates with the rows up to which Newton's
-	// method is the fastest: beyond, sweeps over the rows reach the same cost in less time, and in a tenth of
-	// the memory.
+	// smallArrowhead is the number of entries coupling outer coordinates with rows up to which Newton's method is the
+	// fastest. Beyond it, sweeps over the rows reach the same cost in less time, and in a tenth of the memory.
 	smallArrowhead = 1 << 20
 	// pairNumbers bounds the numbers in the pairs of L-BFGS, but at least leastPairs pairs are kept, with which
 	// fits of many rows take no more iterations than with more.
 	pairNumbers, leastPairs = 1 << 22, 5
 )
 
-// Auto chooses a solver by what the problem offers and by what that takes, each with
-// [Continuation]:
+// Auto chooses a solver by the capabilities of the problem and their cost, each with [Continuation]:
 //
 //   - [Newton] where its second derivatives are an arrowhead with a small outer
 //     part, and few enough rows that the coupling has at most 2^20 entries,

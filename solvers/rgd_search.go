@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// blockSearch is the working memory of the searches in block k, one for each part: the rows where they have
-// costs of their own, else the block.
+// blockSearch is the working memory of the searches in block k. There is one search per row if rows have independent
+// costs, otherwise one for the block.
 type blockSearch struct {
 	part      framework.Block
 	k         int
@@ -111,7 +111,7 @@ func (a RGD) firstStep(next, cost, slope float64, zero bool) float64 {
 	}
 }
 
-// evaluateTrial evaluates the trial of every active part. One whose retraction fails stays where it is.
+// evaluateTrial evaluates the trial of every active part. A part whose retraction fails does not move.
 func (s *RGDState) evaluateTrial(e *framework.Evaluator, trial framework.Point) (err error) {
 	r := &s.search
 	for _, i := range r.active {

@@ -16,16 +16,14 @@ type SolverCase struct {
 	New func() framework.Problem
 	// Start is where runs begin.
 	Start framework.Point
-	// Best is the lowest cost that a run from Start can be expected to reach,
-	// Tolerance how far above it a run may end.
+	// Best is the lowest cost that a run from Start can be expected to reach. A run may end above it by Tolerance.
 	Best, Tolerance float64
 }
 
-// SolverCases returns problems with known answers: least squares in two blocks,
-// independent rows, the smallest eigenvalue of a matrix as a Rayleigh quotient on
-// spheres of 4 and of 120 coordinates, the subspace of the two smallest ones on
-// orthonormal frames, distances on a manifold with a metric of its own, and a
-// product of three unlike blocks.
+// SolverCases returns problems with known answers: least squares in two blocks, independent rows, the smallest
+// eigenvalue of a matrix as a Rayleigh quotient on spheres of 4 and of 120 coordinates, the subspace of the two
+// smallest eigenvalues on orthonormal frames, distances on a manifold with its own metric, and a product of three
+// different blocks.
 func SolverCases() []SolverCase {
 	return append([]SolverCase{
 		{
@@ -43,9 +41,8 @@ func SolverCases() []SolverCase {
 	}, curvedCases()...)
 }
 
-// leastSquares is the fit of a plane b + a1 u + a2 v to four points, in the
-// blocks a and b. The residual sum of squares of the best fit is 1, the cost
-// half of it.
+// leastSquares is the fit of a plane b + a1 u + a2 v to four points, in the blocks a and b. The residual sum of
+// squares of the best fit is 1; the cost is half of it.
 type leastSquares struct{}
 
 var planeRows = [4][4]float64{ // u, v, 1, target
@@ -74,8 +71,7 @@ func (leastSquares) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// rowWells is a sum of n functions like Rosenbrock's, one for each row in the plane, with
-// their minima at (1, 1).
+// rowWells is a sum of n functions like Rosenbrock's, one for each row in the plane. Each has its minimum at (1, 1).
 type rowWells struct{ n int }
 
 func (p rowWells) Blocks() []framework.Block {

@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// curvedCases are problems on manifolds with a metric of their own, on frames, on
-// products of unlike blocks, and of a hundred coordinates.
+// curvedCases are problems on manifolds with their own metric, on frames, on products of different blocks, and of a
+// hundred coordinates.
 func curvedCases() []SolverCase {
 	many := make(rayleigh, 120)
 	start := make([]float64, len(many))
@@ -38,8 +38,8 @@ func curvedCases() []SolverCase {
 	}
 }
 
-// logarithmic are the positive numbers with the metric uv/x^2, in which log is an
-// isometry to the real line.
+// logarithmic is the manifold of positive numbers with the metric uv/x^2, in which log is an isometry to the real
+// line.
 type logarithmic struct{}
 
 func (logarithmic) Size() int                   { return 1 }
@@ -53,8 +53,8 @@ func (logarithmic) Transport(dst, x, y, v []float64) { dst[0] = v[0] * y[0] / x[
 func (logarithmic) Inner(x, u, v []float64) float64  { return u[0] * v[0] / (x[0] * x[0]) }
 func (logarithmic) Gradient(dst, x, g []float64)     { dst[0] = x[0] * x[0] * g[0] }
 
-// logDistances is sum_i (i+1) (log x_i - i)^2 / 2 in that metric or, on the real line, to
-// which the logarithm is an isometry, sum_i (i+1) (x_i - i)^2 / 2.
+// logDistances is sum_i (i+1) (log x_i - i)^2 / 2 in that metric. On the real line, to which the logarithm is an
+// isometry, it is sum_i (i+1) (x_i - i)^2 / 2.
 type logDistances struct {
 	n    int
 	line bool
@@ -84,8 +84,8 @@ func (p logDistances) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// subspace is tr(X'AX) for two orthonormal columns X and a diagonal A: its minimum is
-// the sum of the two smallest entries.
+// subspace is tr(X'AX) for two orthonormal columns X and a diagonal A. Its minimum is the sum of the two smallest
+// entries.
 type subspace []float64
 
 func (p subspace) Blocks() []framework.Block {
@@ -104,9 +104,9 @@ func (p subspace) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// unlike adds, on blocks of units as different as 30 and 1/30, a square that couples
-// the first block to the length of the others' sum to a Rayleigh quotient and to
-// distances in the logarithm. Every part is at its minimum at the same point.
+// unlike is the sum of a square, a Rayleigh quotient and distances in the logarithm, on blocks whose units are as
+// different as 30 and 1/30. The square couples the first block to the length of the sum of the others. Every term has
+// its minimum at the same point.
 type unlike struct{}
 
 func (unlike) Blocks() []framework.Block {

@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// lossTolerance is the error, relative to the numbers compared, up to which two
-// formulas of a loss agree.
+// lossTolerance is the error, relative to the compared numbers, up to which two formulas of a loss agree.
 const lossTolerance = 1e-10
 
 // agree compares two formulas for the same numbers.
@@ -21,7 +20,7 @@ func agree(what string, got, want []float64) error {
 	return nil
 }
 
-// largestDifference is NaN where any number is.
+// largestDifference returns the largest difference, NaN if any number is NaN.
 func largestDifference(a, b []float64) float64 {
 	d := 0.0
 	for i, v := range a {
@@ -30,10 +29,10 @@ func largestDifference(a, b []float64) float64 {
 	return d
 }
 
-// poison is a NaN that no computation gives.
+// poison is a NaN with a bit pattern that no computation gives.
 var poison = math.Float64frombits(0x7ff8_dead_beef_0001)
 
-// poisoned returns a destination that shows what was not written.
+// poisoned returns a destination filled with poison, to detect entries that are not written.
 func poisoned(n int) []float64 {
 	dst := make([]float64, n)
 	fill(dst, poison)

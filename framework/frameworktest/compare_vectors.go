@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// lawTolerance is the error, relative to 1 plus the size of the numbers
-// compared, up to which two results count as equal.
+// lawTolerance is the error, relative to 1 plus the size of the compared numbers, up to which two results count as
+// equal.
 const lawTolerance = 1e-10
 
 func norm(v []float64) float64 { return floats.Norm(v, 2) }

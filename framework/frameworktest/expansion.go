@@ -8,17 +8,16 @@ import (
 
 // expansion is a Taylor expansion of many functions of one step at once.
 type expansion struct {
-	// at gives the functions at a step; results are kept in cache.
+	// at evaluates the functions at a step; results are kept in cache.
 	at    func(t float64) ([]float64, error)
 	cache map[float64][]float64
-	// terms[k] holds the k-th derivatives at step 0. Size is that of the
-	// numbers that are added up on the way to a value.
+	// terms[k] holds the k-th derivatives at step 0. Size is the magnitude of the terms that are summed to a value.
 	terms [][]float64
 	size  []float64
 }
 
-// slopes measures the slopes of the remainders after the given number of terms,
-// over steps up to the given length.
+// slopes measures the Taylor slopes of the remainders after the given number of terms, over steps up to the given
+// length.
 func (x *expansion) slopes(terms int, length float64) ([]Slope, error) {
 	if x.cache == nil {
 		x.cache = make(map[float64][]float64)
@@ -49,9 +48,8 @@ func (x *expansion) slopes(terms int, length float64) ([]Slope, error) {
 	return slopes, nil
 }
 
-// smallest returns the smallest slope of the remainders after some terms. A step
-// that crosses a kink has no meaningful slope: up to half of the functions are
-// therefore measured again over shorter steps.
+// smallest returns the smallest slope of the remainders after the given number of terms. A step across a kink has no
+// meaningful slope. Up to half of the functions are therefore measured again over shorter steps.
 func (x *expansion) smallest(terms int) (Slope, error) {
 	slopes, err := x.slopes(terms, 1)
 	if err != nil {

@@ -13,10 +13,9 @@ func TestLoss(t TB, l framework.Loss, o LossOptions) {
 	CheckLoss(l, o).test(t)
 }
 
-// CheckLoss tries the laws of [framework.Loss], and of every optional interface
-// that l implements, on random residual rows. It takes a few hundred
-// evaluations of small batches. If one of the first three laws is broken, the
-// others are not tried.
+// CheckLoss tests the laws of [framework.Loss], and of every optional interface that l implements, on random residual
+// rows. It takes a few hundred evaluations of small batches. If one of the first three laws is broken, the others are
+// not tested.
 //
 // The laws:
 //

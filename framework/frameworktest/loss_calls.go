@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// checkCalls tries what does not depend on the formula.
+// checkCalls tests the laws that do not depend on the formula.
 func (c *lossCheck) checkCalls() {
 	c.try("residuals kept", c.residualsKept)
 	c.try("deterministic", func() error { return c.sameAgain(c.loss) })

@@ -23,23 +23,22 @@ const (
 // lossMagnitudes are the sizes of ordinary rows in units of the scale.
 var lossMagnitudes = []float64{1, 0.1, 10}
 
-// LossOptions say on which residuals a loss is checked.
+// LossOptions define the residuals on which a loss is checked.
 type LossOptions struct {
-	// Dim is the number of entries of a row. Zero stands for the only one that
-	// a [rowloss.Dimensioned] loss takes, or 5.
+	// Dim is the number of entries of a row. Zero stands for the length that a [rowloss.Dimensioned] loss requires,
+	// or 5.
 	Dim int
 	// Rows is the number of ordinary residual rows. Zero stands for 16.
 	Rows int
 	// Seed makes the residuals reproducible.
 	Seed uint64
-	// Scale is the size of ordinary residuals, a third of which are ten times
-	// smaller and a third ten times larger. Zero stands for 1.
+	// Scale is the size of ordinary residuals. A third of them are ten times smaller and a third ten times larger.
+	// Zero stands for 1.
 	Scale float64
-	// NonConvex leaves out the law that the loss is convex.
+	// NonConvex skips the law that the loss is convex.
 	NonConvex bool
-	// Tolerance is the error, relative to the largest number of a batch, up to
-	// which results count as the same where they should be equal to the last
-	// bit. Zero insists on the last bit.
+	// Tolerance is the error, relative to the largest number of a batch, up to which results count as the same if
+	// they should be bit-identical. Zero requires bit-identical results.
 	Tolerance float64
 }
 
@@ -92,8 +91,8 @@ func (c *lossCheck) notNegative() error {
 	return nil
 }
 
-// evaluate returns values and gradients of the rows of r, which it protects. An
-// entry that was not written is an error.
+// evaluate returns values and gradients of the rows of r. It returns an error if r changes or an entry is not
+// written.
 func (c *lossCheck) evaluate(l framework.Loss, r []float64) (values, grad []float64, err error) {
 	values, grad = poisoned(len(r)/c.o.Dim), poisoned(len(r))
 	if err := l.Evaluate(values, grad, slices.Clone(r), c.o.Dim); err != nil {
@@ -115,8 +114,8 @@ func (c *lossCheck) ordinary() []float64 {
 	return r
 }
 
-// sideways draws steps from the ordinary rows that do not change the sign of
-// any entry, so that kinks at zero are not crossed.
+// sideways draws steps from the ordinary rows that keep the sign of every entry, so that kinks at zero are not
+// crossed.
 func (c *lossCheck) sideways() []float64 {
 	v := slices.Clone(c.rows)
 	for k := range v {
@@ -136,8 +135,7 @@ func (c *lossCheck) mapRows(r []float64, f func(dst, row []float64, i int)) []fl
 	return out
 }
 
-// same compares results that should be equal to the last bit, or to the
-// tolerance asked for.
+// same compares results that should be equal to the last bit, or to the given tolerance.
 func (c *lossCheck) same(what string, got, want []float64) error {
 	if sameBits(got, want) {
 		return nil

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// convex tries chords and tangents between pairs of rows, the first of which
-// are zero.
+// convex tests chords and tangents between pairs of rows, the first of which are zero.
 func (c *lossCheck) convex() error {
 	n, dim := 4*c.o.Rows, c.o.Dim
 	points := make([]float64, 0, 3*n*dim)

@@ -48,8 +48,8 @@ func (c *lossCheck) expand(l framework.Loss, r, v []float64, order int) (*expans
 	return x, nil
 }
 
-// scalarExpansion expands a function of one number, given with its first two
-// derivatives, at all entries of x, which stay away from zero.
+// scalarExpansion expands a function of one number at all entries of x, given its first two derivatives. The entries
+// must be away from zero.
 func scalarExpansion(f func(value, d1, d2, x []float64), x []float64) (*expansion, error) {
 	value, d1, d2 := poisoned(len(x)), poisoned(len(x)), poisoned(len(x))
 	f(value, d1, d2, slices.Clone(x))
@@ -68,8 +68,7 @@ func scalarExpansion(f func(value, d1, d2, x []float64), x []float64) (*expansio
 	return &expansion{at: at, terms: [][]float64{value, d1, d2}, size: size}, nil
 }
 
-// slopeLaw records the smallest slope of the remainders after as many terms as
-// it should be.
+// slopeLaw records the smallest slope of the remainders after the given number of terms, and the required slope.
 func (c *lossCheck) slopeLaw(law string, want int, build func() (*expansion, error)) {
 	var slope Slope
 	c.try(law, func() error {

@@ -11,7 +11,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkExtremes tries residuals that are no ordinary numbers.
+// checkExtremes tests residuals that are zero, huge, tiny or not finite.
 func (c *lossCheck) checkExtremes() {
 	c.try("zero residual", c.zeroResidual)
 	c.try("non-finite residuals", func() error {
@@ -51,7 +51,7 @@ func (c *lossCheck) zeroResidual() error {
 	return err
 }
 
-// nonFinite spoils one entry of one row.
+// nonFinite sets one entry of one row to NaN or Inf.
 func (c *lossCheck) nonFinite(bad float64) error {
 	i := c.o.Rows / 2
 	r := slices.Clone(c.rows)

@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkSecondOrder tries the laws of the Hessian of a [framework.SecondOrder] loss: the
-// slope of the remainder of second order, symmetry, and products in place.
+// checkSecondOrder tests the laws of the Hessian of a [framework.SecondOrder] loss: the slope of the second-order
+// remainder, symmetry, and products in place.
 func (c *lossCheck) checkSecondOrder() {
 	s, ok := c.loss.(framework.SecondOrder)
 	if !ok {

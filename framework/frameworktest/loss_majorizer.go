@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkMajorizer tries the laws of the weights of a [framework.Majorizer] and of the
-// quadratic that they make.
+// checkMajorizer tests the laws of the weights of a [framework.Majorizer] and of the quadratic bound that they
+// define.
 func (c *lossCheck) checkMajorizer() {
 	m, ok := c.loss.(framework.Majorizer)
 	if !ok {
@@ -22,7 +22,7 @@ func (c *lossCheck) checkMajorizer() {
 	c.try("majorizer", func() error { return c.majorizer(m) })
 }
 
-// weightsLaw tries that weights are finite and at least 0, at residuals of 0 too.
+// weightsLaw tests that weights are finite and at least 0, also at zero residuals.
 func (c *lossCheck) weightsLaw(name string, weights func(r []float64) ([]float64, error)) {
 	c.try(name, func() error {
 		for _, r := range [][]float64{c.rows, make([]float64, len(c.rows))} {
@@ -38,8 +38,8 @@ func (c *lossCheck) weightsLaw(name string, weights func(r []float64) ([]float64
 	})
 }
 
-// majorizer compares the loss with its bound near and far from where they
-// touch. The near points show weights that are off by little.
+// majorizer compares the loss with its bound near and far from the point of contact. The near points detect weights
+// with a small error.
 func (c *lossCheck) majorizer(m framework.Majorizer) error {
 	w, err := c.weights(m, c.rows)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *lossCheck) majorizer(m framework.Majorizer) error {
 	return nil
 }
 
-// weights returns one weight per row of a radial loss, else one per entry.
+// weights returns one weight per row of a radial loss, otherwise one per entry.
 func (c *lossCheck) weights(m framework.Majorizer, r []float64) ([]float64, error) {
 	w := poisoned(len(r))
 	if _, ok := c.loss.(framework.Radial); ok {

@@ -10,8 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// matrixForm tries the law of a [framework.Quadratic] loss: M is symmetric, r'Mr is
-// the value and 2Mr the gradient.
+// matrixForm tests the law of a [framework.Quadratic] loss: M is symmetric, r'Mr is the value and 2Mr the gradient.
 func (c *lossCheck) matrixForm(q framework.Quadratic) error {
 	m, dim := q.Matrix(), c.o.Dim
 	if len(m) != dim*dim {

@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkRadial tries the laws of a [framework.Radial] loss, a function rho of the
-// squared norm: its form, the derivatives of rho, and that it turns with its rows.
+// checkRadial tests the laws of a [framework.Radial] loss, a function rho of the squared norm: its form, the
+// derivatives of rho, and rotation of the gradient with the row.
 func (c *lossCheck) checkRadial() {
 	l, ok := c.loss.(framework.Radial)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkSeparable tries the laws of a [framework.Separable] loss, a sum of functions
-// phi of the entries: its form and the derivatives of phi.
+// checkSeparable tests the laws of a [framework.Separable] loss, a sum of functions phi of the entries: its form and
+// the derivatives of phi.
 func (c *lossCheck) checkSeparable() {
 	l, ok := c.loss.(framework.Separable)
 	if !ok {

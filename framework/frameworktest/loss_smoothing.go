@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// checkSmoother tries the laws of a [framework.Smoother], whose losses without kinks
-// tend to the loss itself, and the derivatives of one of them.
+// checkSmoother tests the laws of a [framework.Smoother]: its smooth losses tend to the loss itself. It also tests
+// the derivatives of one of them.
 func (c *lossCheck) checkSmoother() {
 	s, ok := c.loss.(framework.Smoother)
 	if !ok {

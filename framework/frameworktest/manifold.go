@@ -12,13 +12,12 @@ func TestManifold(t TB, name string, m framework.Manifold, seed uint64, points .
 	CheckManifold(name, m, seed, points...).test(t)
 }
 
-// CheckManifold tries the laws of [framework.Manifold], and of every optional
-// interface that m implements, on random vectors. It does so at the points
-// given and, where m is a [framework.Rander], at random points; other manifolds
-// need at least one point. Laws that presuppose broken ones are not tried.
+// CheckManifold tests the laws of [framework.Manifold], and of every optional interface that m implements, on random
+// vectors. It uses the given points and, if m is a [framework.Rander], random points; other manifolds need at least
+// one point. Laws that presuppose broken ones are not tested.
 //
-// On a quotient, points are compared by their Distance and vectors by their
-// horizontal parts; the laws of the Hessian say "not checked" there.
+// On a quotient, points are compared by their Distance and vectors by their horizontal parts. The laws of the Hessian
+// report "not checked" there.
 //
 // The laws:
 //

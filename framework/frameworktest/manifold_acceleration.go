@@ -8,19 +8,17 @@ import (
 )
 
 const (
-	// accelerationStep is the step of the differences of fourth order with which
-	// covariant accelerations are found, for vectors of length 1. Truncation and
-	// rounding then stay below accelerationTolerance by two digits or more.
+	// accelerationStep is the step of the fourth-order differences that estimate covariant accelerations, for vectors
+	// of length 1. With it truncation and rounding errors are two digits or more below accelerationTolerance.
 	accelerationStep = 0x1p-8
-	// accelerationTolerance is how large an acceleration counts as none.
+	// accelerationTolerance is the largest acceleration that counts as zero.
 	accelerationTolerance = 1e-6
 )
 
 // mover is a retraction or an exponential map.
 type mover func(dst, x, v []float64) error
 
-// unit returns a random tangent vector at x of length 1 in the metric, or zero
-// where there is no other.
+// unit returns a random tangent vector at x of length 1 in the metric, or zero if there is no other.
 func (c *manifoldCheck) unit(x []float64) []float64 {
 	v := c.tangent(x)
 	if length := math.Sqrt(c.inner(x, v, v)); length > 0 {
@@ -29,8 +27,7 @@ func (c *manifoldCheck) unit(x []float64) []float64 {
 	return v
 }
 
-// fourthOrder is the central difference of fourth order at 0 of a function of
-// one step.
+// fourthOrder is the fourth-order central difference at 0 of a function of one step.
 func fourthOrder(f func(t float64) (float64, error)) (float64, error) {
 	var sum float64
 	for _, term := range []struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
@@ -60,9 +57,8 @@ func (c *manifoldCheck) velocity(dst []float64, move mover, x, a, y, v []float64
 	return nil
 }
 
-// acceleration is the inner product with w of the covariant acceleration at t = 0
-// of the curve move(x, tv), which is zero for geodesics. In the chart that maps a
-// to move(x, a), with the metric g(a), the formula of Koszul gives it as
+// acceleration is the inner product with w of the covariant acceleration at t = 0 of the curve move(x, tv), which is
+// zero for geodesics. In the chart a -> move(x, a) with metric g(a), Koszul's formula gives
 //
 //	d/dt g(tv)(v, w) - 1/2 d/dt g(tw)(v, v).
 func (c *manifoldCheck) acceleration(move mover, x, v, w []float64) (float64, error) {
@@ -89,8 +85,7 @@ func (c *manifoldCheck) acceleration(move mover, x, v, w []float64) (float64, er
 	return first - second/2, err
 }
 
-// unaccelerated returns an error where curves of move start with a covariant
-// acceleration.
+// unaccelerated returns an error if curves of move start with a covariant acceleration.
 func (c *manifoldCheck) unaccelerated(move mover, x []float64) error {
 	for range 3 {
 		v, w := c.unit(x), c.unit(x)
@@ -105,8 +100,7 @@ func (c *manifoldCheck) unaccelerated(move mover, x []float64) error {
 	return nil
 }
 
-// flow tries whether a geodesic that is left and entered again at some point goes
-// on as if it had not been.
+// flow tests whether a geodesic that is restarted from one of its points continues unchanged.
 func (c *manifoldCheck) flow(exp mover, x []float64) error {
 	v := c.unit(x)
 	floats.Scale(0.25, v)

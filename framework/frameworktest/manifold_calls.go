@@ -62,7 +62,7 @@ func (c *manifoldCheck) kernels(x []float64) ([]kernel, error) {
 	return kernels, nil
 }
 
-// geodesicKernels are those of geodesics.
+// geodesicKernels lists the kernels of geodesics.
 func (c *manifoldCheck) geodesicKernels(x, y, v []float64) (kernels []kernel) {
 	if m, ok := c.m.(framework.Exper); ok {
 		kernels = append(kernels, kernel{"Exp", [][]float64{x, v}, func(dst []float64, in [][]float64) error {
@@ -102,8 +102,7 @@ func (k kernel) into(dst []float64) (in [][]float64, err error) {
 	return in, nil
 }
 
-// kernelLaw tries a law on every kernel at every point, with the kernel's
-// result for comparison.
+// kernelLaw tests a law on every kernel at every point, given the kernel's result for comparison.
 func (c *manifoldCheck) kernelLaw(name string, trial func(k kernel, want []float64) error) bool {
 	return c.law(name, func(x []float64) error {
 		kernels, err := c.kernels(x)

@@ -32,8 +32,7 @@ func (c *manifoldCheck) law(name string, trial func(x []float64) error) bool {
 	return c.Verdicts[len(c.Verdicts)-1].OK
 }
 
-// slopeLaw checks at every point that a remainder along a random tangent vector v vanishes at least with order
-// want.
+// slopeLaw checks at every point that a remainder along a random tangent vector v vanishes with order want or higher.
 func (c *manifoldCheck) slopeLaw(name string, want float64, remainder func(x, v []float64, t float64) (e, magnitude float64, err error)) {
 	worst := Slope{Exact: true}
 	holds := c.law(name, func(x []float64) error {
@@ -89,8 +88,7 @@ func (c *manifoldCheck) gauss() []float64 {
 	return v
 }
 
-// tangent returns a random tangent vector at x of length 1, or zero where there
-// is no other.
+// tangent returns a random tangent vector at x of length 1, or zero if there is no other.
 func (c *manifoldCheck) tangent(x []float64) []float64 {
 	v := c.project(x, c.gauss())
 	if length := norm(v); c.m.Dim() > 0 && length > 0 {
@@ -101,8 +99,7 @@ func (c *manifoldCheck) tangent(x []float64) []float64 {
 	return v
 }
 
-// step returns a random tangent vector for which Retract and Exp succeed, of
-// length 1 if they allow it.
+// step returns a random tangent vector for which Retract and Exp succeed, of length 1 if they allow it.
 func (c *manifoldCheck) step(x []float64) ([]float64, error) {
 	v := c.tangent(x)
 	var err error

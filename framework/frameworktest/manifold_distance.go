@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// apart is how far apart two points are, by the manifold's own measure where it
-// is a quotient with one, else in the surrounding space.
+// apart returns the distance of two points. It uses the manifold's own distance on a quotient that has one, otherwise
+// that of the surrounding space.
 func (c *manifoldCheck) apart(x, y []float64) (float64, error) {
 	if c.isQuotient() {
 		if d, ok := c.m.(framework.Distance); ok {
@@ -22,8 +22,7 @@ func (c *manifoldCheck) apart(x, y []float64) (float64, error) {
 	return floats.Distance(x, y, 2), nil
 }
 
-// checkDistance tries the laws of a [framework.Distance] and of a
-// [framework.Logarithm].
+// checkDistance tests the laws of a [framework.Distance] and of a [framework.Logarithm].
 func (c *manifoldCheck) checkDistance() {
 	if d, ok := c.m.(framework.Distance); ok {
 		c.law("distance", func(x []float64) error { return c.distance(d, x) })
@@ -34,8 +33,8 @@ func (c *manifoldCheck) checkDistance() {
 	}
 }
 
-// distance tries that a distance is symmetric, zero at rest, obeys the triangle
-// inequality, and fails for NaN.
+// distance tests that a distance is symmetric, zero from a point to itself, obeys the triangle inequality, and fails
+// for NaN.
 func (c *manifoldCheck) distance(d framework.Distance, x []float64) error {
 	_, y, err := c.stepAndEnd(x)
 	_, z, err2 := c.stepAndEnd(x)
@@ -66,8 +65,8 @@ func (c *manifoldCheck) distance(d framework.Distance, x []float64) error {
 	return equalNumbers(xy, yx, xy)
 }
 
-// distanceOfSteps compares the lengths of short steps with the distances that they
-// bridge: exactly along geodesics, else as the steps tend to zero.
+// distanceOfSteps compares the lengths of short steps with the distances between their ends: exactly along geodesics,
+// otherwise in the limit of short steps.
 func (c *manifoldCheck) distanceOfSteps(d framework.Distance, x []float64) error {
 	v := c.unit(x)
 	move, size, tolerance := mover(c.m.Retract), 0x1p-12, 1e-2
@@ -88,8 +87,8 @@ func (c *manifoldCheck) distanceOfSteps(d framework.Distance, x []float64) error
 	return err
 }
 
-// logarithm tries that Log inverts Exp, or Retract to first order where there is no
-// Exp, that its length is the distance, and that it fails for NaN.
+// logarithm tests that Log inverts Exp, or Retract to first order if there is no Exp. It also tests that the length
+// of Log is the distance, and that Log fails for NaN.
 func (c *manifoldCheck) logarithm(l framework.Logarithm, x []float64) error {
 	v, y, w := c.unit(x), c.zeros(), c.zeros()
 	move, size, tolerance := mover(c.m.Retract), 0x1p-12, 1e-2

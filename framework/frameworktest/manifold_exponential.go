@@ -8,10 +8,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkExp tries the laws of the exponential map of a [framework.Exper]: it agrees
-// with the retraction to its order, and its curves are geodesics: they start
-// without acceleration, and go on from each of their points as they would from the
-// start.
+// checkExp tests the laws of the exponential map of a [framework.Exper]. It must agree with the retraction to its
+// order, and its curves must be geodesics: they start without acceleration, and a restart at any of their points
+// continues them.
 func (c *manifoldCheck) checkExp() {
 	e, ok := c.m.(framework.Exper)
 	if !ok {

@@ -10,9 +10,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkHessian tries the laws of the Riemannian Hessian of a [framework.HessianConverter]
-// on a quadratic cost: it is symmetric, and the second derivative. On a quotient, whose
-// costs have one value for a class, [CheckProblem] tries them on a cost of that kind.
+// checkHessian tests the laws of the Riemannian Hessian of a [framework.HessianConverter] on a quadratic cost: it is
+// symmetric, and equals the second derivative. On a quotient the cost must be constant on each class; [CheckProblem]
+// tests the laws on such a cost.
 func (c *manifoldCheck) checkHessian() {
 	h, ok := c.m.(framework.HessianConverter)
 	if !ok {
@@ -38,9 +38,8 @@ func (c *manifoldCheck) checkHessian() {
 	c.law("hessian", func(x []float64) error { return c.secondDerivative(f, hessian, x) })
 }
 
-// secondDerivative compares the Hessian with the second derivative of the cost
-// along the retraction, less the derivative along the covariant acceleration of
-// the curve, which follows from the metric alone.
+// secondDerivative compares the Hessian with the second derivative of the cost along the retraction, minus the
+// derivative along the covariant acceleration of the curve. The acceleration follows from the metric alone.
 func (c *manifoldCheck) secondDerivative(f quadratic, hessian func(x, v []float64) []float64, x []float64) error {
 	const h = accelerationStep
 	v, w := c.unit(x), c.gradient(x, f.gradient(x))
@@ -90,7 +89,7 @@ func (f quadratic) apply(v []float64) []float64 {
 	return h
 }
 
-// magnitude bounds the numbers that value adds up.
+// magnitude bounds the terms that value sums.
 func (f quadratic) magnitude(x []float64) float64 {
 	return norm(x) * (norm(f.b) + norm(x)*(floats.Norm(f.d, math.Inf(1))+floats.Dot(f.w, f.w)))
 }

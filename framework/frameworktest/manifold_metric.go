@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkMetric tries the laws of a [framework.Metric]: an inner product on the tangent
-// space, and the gradient that represents a differential in it.
+// checkMetric tests the laws of a [framework.Metric]: an inner product on the tangent space, and the gradient that
+// represents a differential in it.
 func (c *manifoldCheck) checkMetric() {
 	m, ok := c.m.(framework.Metric)
 	if !ok {

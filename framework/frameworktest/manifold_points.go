@@ -9,10 +9,10 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// randomPoints is the number of points drawn where the manifold can draw.
+// randomPoints is the number of random points, if the manifold has random points.
 const randomPoints = 3
 
-// checkSizes tries the law of the numbers of entries and of dimensions.
+// checkSizes tests the law of Size and Dim.
 func (c *manifoldCheck) checkSizes() {
 	c.try("sizes", func() error {
 		if size, dim := c.m.Size(), c.m.Dim(); dim < 0 || dim > size {

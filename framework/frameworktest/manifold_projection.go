@@ -8,12 +8,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// maxRank bounds the number of projections with which the dimension of the
-// tangent space or of its complement is counted.
+// maxRank bounds the number of projections used to determine the dimension of the tangent space or of its complement.
 const maxRank = 200
 
-// checkProjection tries the laws of the projection on the tangent space: linear,
-// idempotent, self-adjoint, and of the rank that Dim says.
+// checkProjection tests the laws of the projection onto the tangent space: linear, idempotent, self-adjoint, and of
+// rank Dim.
 func (c *manifoldCheck) checkProjection() {
 	c.law("projection idempotent", func(x []float64) error {
 		p := c.project(x, c.gauss())
@@ -33,9 +32,8 @@ func (c *manifoldCheck) checkProjection() {
 	}
 }
 
-// dimension counts how many of k random vectors have independent projections
-// on the tangent space, or on its complement if that is smaller. For k greater
-// than the dimension claimed, the rank equals it only if it is right.
+// dimension determines the rank of k random vectors projected onto the tangent space, or onto its complement if that
+// is smaller. If k exceeds the claimed dimension, the rank equals it only if the claim is right.
 func (c *manifoldCheck) dimension(x []float64) error {
 	dim, codim := c.m.Dim(), c.m.Size()-c.m.Dim()
 	want := min(dim, codim)

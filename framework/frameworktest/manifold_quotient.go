@@ -19,7 +19,7 @@ func (c *manifoldCheck) isQuotient() bool {
 	return ok
 }
 
-// checkQuotient tries the laws of a quotient.
+// checkQuotient tests the laws of a quotient.
 func (c *manifoldCheck) checkQuotient() {
 	q, ok := c.m.(quotient)
 	if !ok {
@@ -30,15 +30,15 @@ func (c *manifoldCheck) checkQuotient() {
 	}
 }
 
-// same applies the map that a seed stands for.
+// same applies the map Same with the given seed.
 func (c *manifoldCheck) same(q quotient, x []float64, seed uint64) []float64 {
 	dst := c.poisoned()
 	q.Same(dst, x, rand.New(rand.NewPCG(seed, 1)))
 	return dst
 }
 
-// representatives tries that Same depends on its generator only, stays on the
-// manifold and in the class, and does not only copy.
+// representatives tests that Same depends on its generator only, stays on the manifold and in the class, and does not
+// always return its input.
 func (c *manifoldCheck) representatives(q quotient, x []float64) error {
 	moved := false
 	for range representatives {
@@ -63,8 +63,8 @@ func (c *manifoldCheck) representatives(q quotient, x []float64) error {
 	return nil
 }
 
-// agreement tries that horizontal vectors, their lengths and the retraction are the
-// same for all representatives. The derivative of Same carries vectors along.
+// agreement tests that horizontal vectors, their lengths and the retraction are the same for all representatives. The
+// derivative of Same maps vectors from one representative to another.
 func (c *manifoldCheck) agreement(q quotient, x []float64) error {
 	const tolerance = 1e-6
 	u, v := c.unit(x), c.unit(x)

@@ -11,8 +11,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkRestore tries the law of the return to the constraint of a
-// [framework.Constrained] manifold.
+// checkRestore tests the law of Restore of a [framework.Constrained] manifold.
 func (c *manifoldCheck) checkRestore() {
 	r, ok := c.m.(framework.Constrained)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// checkRetraction tries the laws of the retraction: its Taylor expansion at 0, and
-// where it leads.
+// checkRetraction tests the laws of the retraction: its Taylor expansion at 0, and that its results are on the
+// manifold.
 func (c *manifoldCheck) checkRetraction() {
 	c.law("retraction at zero", func(x []float64) error {
 		y, err := c.retract(x, c.zeros())
@@ -30,8 +30,7 @@ func (c *manifoldCheck) checkRetraction() {
 	c.checkSteps("retraction", c.m.Retract)
 }
 
-// checkSteps tries how a retraction takes steps of all lengths, and steps that
-// are not finite.
+// checkSteps tests a retraction on steps of all lengths, and on steps that are not finite.
 func (c *manifoldCheck) checkSteps(name string, retract func(dst, x, v []float64) error) {
 	c.law(name+" on manifold", func(x []float64) error {
 		v, err := c.step(x)

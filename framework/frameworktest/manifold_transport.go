@@ -41,9 +41,8 @@ func (c *manifoldCheck) checkTransport() {
 	c.law("transport length", func(x []float64) error { return c.transportLength(transport, x) })
 }
 
-// transportLength tries that over a distance of a quarter, which is short on any
-// manifold with curvatures of about 1, transport neither stretches nor shrinks
-// vectors by more than a factor of 2, nor turns them around.
+// transportLength tests transport over a distance of a quarter, which is short on any manifold with curvatures of
+// about 1. Transport must change lengths by less than a factor of 2 and must not reverse vectors.
 func (c *manifoldCheck) transportLength(transport func(x, y, v []float64) []float64, x []float64) error {
 	v, u := c.unit(x), c.unit(x)
 	floats.Scale(0.25, v)

@@ -6,7 +6,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// The methods that package framework looks for besides its interfaces.
+// The optional methods that package framework looks for in addition to its interfaces.
 type (
 	resumer interface {
 		Resume(grad framework.Point) error

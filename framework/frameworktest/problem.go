@@ -7,18 +7,17 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-// ProblemOptions say where and how a problem is checked.
+// ProblemOptions define where and how a problem is checked.
 type ProblemOptions struct {
-	// Point is a point at which the cost is smooth; nil draws one from the
-	// blocks' manifolds, which must all be able to.
+	// Point is a point at which the cost is smooth. nil draws a random point, for which all manifolds of the blocks
+	// need random points.
 	Point framework.Point
 	// Seed makes the random directions reproducible.
 	Seed uint64
 }
 
-// CheckProblem tries the laws of framework.Problem and of the optional
-// interfaces that p implements: gradients and Hessians by the order of their
-// Taylor remainders, and that an evaluation writes what it is asked for and
+// CheckProblem tests the laws of framework.Problem and of the optional interfaces that p implements. It tests
+// gradients and Hessians by the order of their Taylor remainders, and that an evaluation writes what is requested and
 // nothing else.
 func CheckProblem(name string, p framework.Problem, o ProblemOptions) *Report {
 	r := &Report{Subject: name}

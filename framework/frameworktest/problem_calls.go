@@ -10,7 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// inputsUnchanged tries that an evaluation leaves its point alone.
+// inputsUnchanged tests that an evaluation does not change its point.
 func (c *problemCheck) inputsUnchanged() error {
 	before := c.x.Clone()
 	if _, err := c.p.Evaluate(c.poisoned(), c.x); err != nil {
@@ -43,8 +43,7 @@ func (c *problemCheck) writesWhatIsAsked() error {
 	return nil
 }
 
-// sameCost is the relative difference up to which two costs are the same but for
-// rounding.
+// sameCost is the relative difference up to which two costs count as equal.
 const sameCost = 0x1p-42
 
 func (c *problemCheck) sameCost() error {
@@ -63,8 +62,8 @@ func (c *problemCheck) sameCost() error {
 	return nil
 }
 
-// resume evaluates two points in turn, for a problem may start to keep its work
-// after the first time, and resumes at each.
+// resume evaluates two points in turn, and resumes at each. The second round is needed because a problem may only
+// start to store its work after the first.
 func (c *problemCheck) resume() error {
 	elsewhere, err := c.elsewhere()
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// directions is the number of random directions in which a slope is measured
-// at most. An error of a derivative shows in all of them; a sound derivative
-// can look wrong in one, where terms of the remainder nearly cancel.
+// directions is the largest number of random directions in which a slope is measured. An error of a derivative shows
+// in all of them. A correct derivative can look wrong in one direction, if terms of the remainder nearly cancel
+// there.
 const directions = 6
 
 // problemCheck is a problem under test, at a point where its cost is smooth.
@@ -52,7 +52,7 @@ func (c *problemCheck) choosePoint(x framework.Point) error {
 	return nil
 }
 
-// poisoned returns a point of NaN, to find what is never written.
+// poisoned returns a point of NaN, to detect entries that are never written.
 func (c *problemCheck) poisoned() framework.Point {
 	g := framework.NewPoint(c.blocks)
 	for _, b := range g {
@@ -63,8 +63,8 @@ func (c *problemCheck) poisoned() framework.Point {
 	return g
 }
 
-// direction returns a random tangent vector at x in block k of the size of x there or,
-// where the block has a metric of its own, of length 1 in every row.
+// direction returns a random tangent vector at x in block k. Its size is that of x; if the block has its own metric,
+// every row has length 1.
 func (c *problemCheck) direction(k int) []float64 {
 	v := make([]float64, len(c.x[k]))
 	for i := range v {
@@ -85,7 +85,7 @@ func (c *problemCheck) direction(k int) []float64 {
 	return v
 }
 
-// normalizeRows makes every row of a tangent vector of block k one of length 1.
+// normalizeRows scales every row of a tangent vector of block k to length 1.
 func (c *problemCheck) normalizeRows(k int, v []float64) {
 	b := c.blocks[k]
 	row := framework.Block{Manifold: b.Manifold}
@@ -97,13 +97,13 @@ func (c *problemCheck) normalizeRows(k int, v []float64) {
 	}
 }
 
-// coordinate is a random number between 1/2 and 3/2 with a random sign: the mistake
-// in one entry of a derivative would escape a direction in which that is next to zero.
+// coordinate returns a random number of magnitude 1/2 to 3/2 with a random sign. In a direction with an entry near
+// zero, an error in that entry of a derivative would not be detected.
 func (c *problemCheck) coordinate() float64 {
 	return math.Copysign(0.5+c.rng.Float64(), c.rng.Float64()-0.5)
 }
 
-// bestSlope measures until a slope is as wanted.
+// bestSlope measures slopes until one is as large as required.
 func bestSlope(want float64, measure func() (Slope, error)) (best Slope, err error) {
 	for try := range directions {
 		slope, err := measure()

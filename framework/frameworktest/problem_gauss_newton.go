@@ -8,8 +8,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// productTolerance is the relative error up to which products may be differences of
-// something.
+// productTolerance is the largest relative error of products, which may be computed by differences.
 const productTolerance = 1e-6
 
 // checkGaussNewton checks that Gauss-Newton products are symmetric.
@@ -29,8 +28,8 @@ func (c *problemCheck) checkGaussNewton(r *Report) {
 	})
 }
 
-// selfAdjoint tries <u, H v> = <H u, v> in the inner product of m, whose blocks have the
-// sizes of those of the problem.
+// selfAdjoint tests <u, H v> = <H u, v> in the inner product of m, whose blocks have the sizes of the problem's
+// blocks.
 func (c *problemCheck) selfAdjoint(m framework.Product, tolerance float64, product func(dst, x, v framework.Point) error) error {
 	u, v := c.directions(), c.directions()
 	hu, hv := c.poisoned(), c.poisoned()

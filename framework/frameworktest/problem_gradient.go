@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// gradientSlope tries the remainder of first order of the cost along one block.
+// gradientSlope tests the first-order remainder of the cost along one block.
 func (c *problemCheck) gradientSlope(k int) error {
 	grad := c.poisoned()
 	cost, err := c.p.Evaluate(grad, c.x)

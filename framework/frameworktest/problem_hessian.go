@@ -8,10 +8,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkHessian tries the Hessian that solvers see, that of the evaluator: it is
-// symmetric in the metric, and <v, Hess F v> is the second derivative along a curve
-// without acceleration, the geodesic or a retraction of second order. Where a manifold
-// offers neither, the latter is not checked.
+// checkHessian tests the Hessian that solvers get from the evaluator. It must be symmetric in the metric. <v, Hess F
+// v> must be the second derivative along a curve without acceleration: the geodesic or a second-order retraction. If
+// a manifold offers neither, the latter is not checked.
 func (c *problemCheck) checkHessian(r *Report) {
 	if !framework.NewEvaluator(context.Background(), c.p).HasHessian() {
 		r.add("hessian", true, "not checked: a manifold does not convert second derivatives")
@@ -47,7 +46,7 @@ type riemannian struct {
 	tolerance float64 // of products
 }
 
-// riemannian evaluates the problem as it is set up.
+// riemannian evaluates the problem with its current settings.
 func (c *problemCheck) riemannian() (h *riemannian, err error) {
 	e := framework.NewEvaluator(context.Background(), c.p)
 	h = &riemannian{problemCheck: c, e: e, m: c.blocks, grad: c.poisoned(), tolerance: 1e-10}
@@ -73,8 +72,8 @@ func (h *riemannian) product(v framework.Point) (framework.Point, error) {
 	return dst, nil
 }
 
-// unaccelerated returns how to move along curves without acceleration, block by block,
-// if every manifold knows one.
+// unaccelerated returns a map that moves along curves without acceleration, block by block, if every manifold has
+// one.
 func (c *problemCheck) unaccelerated() (move func(dst, x, v framework.Point) error, ok bool) {
 	steps := make([]func(dst, x, v []float64) error, len(c.blocks))
 	for k, b := range c.blocks {
@@ -98,8 +97,7 @@ func (c *problemCheck) unaccelerated() (move func(dst, x, v framework.Point) err
 	}, true
 }
 
-// hessianSlope tries the remainder of second order along curves without acceleration, if
-// there are any.
+// hessianSlope tests the second-order remainder along curves without acceleration, if there are any.
 func (c *problemCheck) hessianSlope() error {
 	move, ok := c.unaccelerated()
 	h, err := c.riemannian()
@@ -136,7 +134,7 @@ func (c *problemCheck) hessianSlope() error {
 	return nil
 }
 
-// directions is a random tangent vector through all blocks.
+// directions returns a random tangent vector with all blocks.
 func (c *problemCheck) directions() framework.Point {
 	v := framework.NewPoint(c.blocks)
 	for k := range v {

@@ -8,9 +8,9 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// checkPreconditioner tries the laws of framework.Preconditioner: H is a linear map,
-// symmetric and positive definite on the tangent space in the metric, depends on the
-// point at which it was built alone, and leaves its arguments as they are.
+// checkPreconditioner tests the laws of framework.Preconditioner. H is a linear map, symmetric and positive definite
+// on the tangent space in the metric. It depends only on the point at which it was built, and does not change its
+// arguments.
 func (c *problemCheck) checkPreconditioner(r *Report) {
 	p, ok := c.p.(framework.Preconditioner)
 	if !ok {
@@ -30,7 +30,7 @@ func (c *problemCheck) checkPreconditioner(r *Report) {
 	r.try("preconditioner positive definite", func() error { return c.preconditionerPositive(p) })
 }
 
-// precondition returns P H v, with P the projection on the tangent space.
+// precondition returns P H v, with P the projection onto the tangent space.
 func (c *problemCheck) precondition(p framework.Preconditioner, v framework.Point) framework.Point {
 	dst := c.poisoned()
 	p.Precondition(dst, v)
@@ -75,7 +75,7 @@ func (c *problemCheck) buildPreconditioner(p framework.Preconditioner) error {
 	return nil
 }
 
-// elsewhere returns a point a tenth of the size of x away.
+// elsewhere returns a point at a distance of a tenth of the size of x.
 func (c *problemCheck) elsewhere() (framework.Point, error) {
 	v := c.directions()
 	v.Scale(0.1)

@@ -4,8 +4,7 @@ import (
 	"errors"
 )
 
-// refutation tries that the answer to whether a point is no minimum leaves the point as
-// it is, and is the same when asked again.
+// refutation tests that Refute does not change the point, and gives the same answer when called again.
 func (c *problemCheck) refutation(p refuter) error {
 	x := c.x.Clone()
 	first, err := p.Refute(x)

@@ -10,20 +10,19 @@ import (
 )
 
 const (
-	// smoothedShare of the smoothing scale is the length over which derivatives are
-	// tried, and kinks looked for.
+	// smoothedShare is the length, in units of the smoothing scale, over which derivatives are tested and kinks are
+	// searched.
 	smoothedShare = 0.3
-	// kinkSteps is the number of pieces of a line in which a kink is looked for, and
-	// kinkHalvings how often the one with the largest rise of the slope is
-	// halved: half of them shorten it a thousandfold.
+	// kinkSteps is the number of pieces of a line in which a kink is searched. kinkHalvings is how often the piece
+	// with the largest rise of the slope is halved; half of the halvings shorten it a thousandfold.
 	kinkSteps, kinkHalvings = 64, 20
-	// kinkShare is the part of the change that stays at a kink then, and smoothShare
-	// the part of it that the rounded cost may have there.
+	// kinkShare is the fraction of the change of slope that remains after the halvings at a kink. smoothShare is the
+	// fraction of it that the smoothed cost may have there.
 	kinkShare, smoothShare = 0.5, 1e-2
 )
 
-// checkSmoothable tries the laws of framework.Smoothable: rounded costs tend to the
-// cost, have the gradients that they say, and no kink where the cost has one.
+// checkSmoothable tests the laws of framework.Smoothable: smoothed costs tend to the cost, have correct gradients,
+// and have no kink where the cost has one.
 func (c *problemCheck) checkSmoothable(r *Report) {
 	p, ok := c.p.(framework.Smoothable)
 	if !ok {
@@ -58,10 +57,10 @@ type smoothing struct {
 	*problemCheck
 	s     framework.Smoothable
 	scale float64
-	cost  float64 // before anything was rounded
+	cost  float64 // before any smoothing
 }
 
-// rounded tries something with kinks rounded.
+// rounded tests something with smoothed kinks.
 func (s *smoothing) rounded(try func() error) error {
 	defer s.s.Smooth(0)
 	s.s.Smooth(smoothedShare * s.scale)
@@ -74,8 +73,8 @@ func (s *smoothing) costAt(eps float64) (float64, error) {
 	return s.p.Evaluate(nil, s.x)
 }
 
-// tends compares costs rounded less and less with the cost itself. What is rounded
-// over a scale of residuals differs from it there.
+// tends compares smoothed costs with the cost itself, for decreasing smoothing lengths. A cost smoothed over the
+// scale of the residuals must differ from the cost.
 func (s *smoothing) tends() error {
 	cost, err := s.p.Evaluate(nil, s.x)
 	if err != nil {
@@ -100,7 +99,7 @@ func (s *smoothing) tends() error {
 	return nil
 }
 
-// undone tries whether Smooth(0) restores the cost.
+// undone tests whether Smooth(0) restores the cost.
 func (s *smoothing) undone() error {
 	_, err := s.costAt(s.scale)
 	after, err2 := s.p.Evaluate(nil, s.x)
@@ -125,11 +124,9 @@ func (s *smoothing) gradients() error {
 	return nil
 }
 
-// rounds looks for a jump of the slope along some lines, and tries whether the
-// rounded cost has none there. Slopes jump upwards at kinks of losses, which are convex;
-// downwards they do at cut loci, as of distances on the sphere, which are no matter of
-// the loss. A cost that says it is differentiable
-// (differentiable) must have none itself.
+// rounds looks for a jump of the slope along some lines, and tests that the smoothed cost has none there. Slopes jump
+// upwards at kinks of losses, which are convex. They jump downwards at cut loci, as of distances on the sphere, which
+// do not count. A cost that reports that it is differentiable must have no jump itself.
 func (s *smoothing) rounds() error {
 	for range directions {
 		v := s.directions()
@@ -158,9 +155,8 @@ func (s *smoothing) rounds() error {
 	return nil
 }
 
-// findJump returns a short piece of the line R(tv), 0 <= t <= 1, over which the
-// slope rises about as much as over one a thousand times as long; a rise of 0
-// where there is none.
+// findJump returns a short piece of the line R(tv), 0 <= t <= 1, over which the slope rises about as much as over a
+// piece a thousand times as long. The rise is 0 if there is none.
 func (s *smoothing) findJump(v framework.Point) (low, high, jump float64, err error) {
 	var slopes [kinkSteps + 1]float64
 	for k := range slopes {

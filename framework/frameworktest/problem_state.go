@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// storedState tries that what a problem has learned goes through its stored form, into
-// the measure of stationarity too, and that it refuses other bytes.
+// storedState tests that the learned state of a problem survives its stored form, with the same measure of
+// stationarity, and that the problem rejects other bytes.
 func (c *problemCheck) storedState(p stateful) error {
 	stationarity := func() ([]float64, error) {
 		m, ok := p.(framework.Certifier)

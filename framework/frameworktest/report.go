@@ -1,12 +1,11 @@
-// Package frameworktest holds the laws of package framework as test suites:
-// for manifolds, losses, problems and solvers, whoever wrote them.
+// Package frameworktest provides the laws of package framework as test suites for manifolds, losses, problems and
+// solvers of any author.
 //
-// Begin with [TestManifold], [TestLoss], [TestProblem] or [TestSolver] in a test of
-// yours.
+// Begin with [TestManifold], [TestLoss], [TestProblem] or [TestSolver] in your own test.
 //
-// Each Check function tries every law on one object and returns a [Report];
-// the Test function beside it hands the failures to a testing.T. Nothing here
-// depends on package testing, so that programs can check plug-ins too.
+// Each Check function tests every law on one object and returns a [Report]. The corresponding Test function reports
+// the failures to a testing.T. The package does not depend on package testing, so that programs can check plug-ins,
+// too.
 package frameworktest
 
 import (
@@ -27,7 +26,7 @@ type Verdict struct {
 	Law string `json:"law"`
 	// OK reports whether the object obeys it.
 	OK bool `json:"ok"`
-	// Detail says what was measured.
+	// Detail describes what was measured.
 	Detail string `json:"detail"`
 }
 
@@ -35,7 +34,7 @@ type Verdict struct {
 type Report struct {
 	// Subject names the object.
 	Subject string
-	// Verdicts lists the laws in the order they were tried.
+	// Verdicts lists the laws in the order they were tested.
 	Verdicts []Verdict
 }
 
@@ -82,8 +81,7 @@ func (r *Report) add(law string, ok bool, format string, args ...any) {
 	r.Verdicts = append(r.Verdicts, Verdict{Law: law, OK: ok, Detail: fmt.Sprintf(format, args...)})
 }
 
-// try records a law whose trial either fails with an error or passes. A panic
-// in the trial is a failure too: a hostile object must not end the suite.
+// try tests a law, which fails if its function returns an error or panics. A panic must not end the suite.
 func (r *Report) try(law string, trial func() error) {
 	err := func() (err error) {
 		defer func() {

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// checkRows tries the laws of blocks whose rows have independent costs.
+// checkRows tests the laws of blocks whose rows have independent costs.
 func (c *problemCheck) checkRows(r *Report) {
 	p := c.p.(latent.RowSeparable)
 	for k, b := range c.blocks {
@@ -24,16 +24,14 @@ func (c *problemCheck) checkRows(r *Report) {
 	}
 }
 
-// rowsAt evaluates the rows of block k that are listed, nil for all, at x. What is not
-// written stays NaN.
+// rowsAt evaluates the listed rows of block k at x, nil for all. Entries that are not written stay NaN.
 func (c *problemCheck) rowsAt(p latent.RowSeparable, x framework.Point, k int, list []int) (costs, grad []float64, err error) {
 	costs, grad = make([]float64, c.blocks[k].Rows()), c.poisoned()[k]
 	fill(costs, math.NaN())
 	return costs, grad, p.EvaluateRows(costs, grad, x, k, list)
 }
 
-// rowCosts moves rows, one at a time and no more than ten, and compares what happens
-// to the cost and to the costs of rows.
+// rowCosts moves up to ten rows, one at a time, and compares the changes of the cost and of the costs of rows.
 func (c *problemCheck) rowCosts(p latent.RowSeparable, k int) error {
 	b := c.blocks[k]
 	before, err := c.p.Evaluate(nil, c.x)
@@ -62,7 +60,7 @@ func (c *problemCheck) rowCosts(p latent.RowSeparable, k int) error {
 	return nil
 }
 
-// rowGradients compares the gradient by rows with the gradient of the whole.
+// rowGradients compares the gradient by rows with the full gradient.
 func (c *problemCheck) rowGradients(p latent.RowSeparable, k int) error {
 	all := c.poisoned()
 	_, err := c.p.Evaluate(all, c.x)
@@ -76,7 +74,7 @@ func (c *problemCheck) rowGradients(p latent.RowSeparable, k int) error {
 	return nil
 }
 
-// listedRows evaluates every other row only and looks for writes to the rest.
+// listedRows evaluates every other row only, and checks that the rest is not written.
 func (c *problemCheck) listedRows(p latent.RowSeparable, k int) error {
 	b := c.blocks[k]
 	var list []int

@@ -14,32 +14,29 @@ import (
 	"github.com/scqm/scqm/framework/internal/trial"
 )
 
-// SolverOptions say on what a solver is checked.
+// SolverOptions define the cases on which a solver is checked.
 type SolverOptions struct {
-	// Cases are problems beside those of [SolverCases].
+	// Cases are problems in addition to those of [SolverCases].
 	Cases []SolverCase
-	// Options are the limits of the runs that look for the known answer.
+	// Options are the limits of the runs that must find the known answer.
 	Options framework.Options
-	// Without are laws that are not tried: [StoredState], [Panic].
+	// Without lists laws that are not tested: [StoredState], [Panic].
 	Without []string
 }
 
-// Laws that mean nothing for solvers of other languages.
+// Laws that do not apply to solvers in other languages.
 const (
 	StoredState = "stored state"
 	Panic       = "panic"
 )
 
-// CheckSolver tries the laws of framework.Solver, on every case: it finds the
-// known answer, says truthfully how it ended, repeats itself bit for bit, does not
-// depend on a constant added to the cost, ends at the first iterate within the
-// tolerance where its states tell their gradients (graded), keeps
-// within its budget, ends when it is cancelled, keeps the best point when the
-// cost stops being finite or the problem panics, and goes on from a
-// stored state bit for bit, with as much work. Its iterates on a manifold with a metric
-// are those on an isometric one without. Where the solver says that it cannot
-// serve a case (selective) it refuses it before any evaluation, and there
-// is one at least that it serves.
+// CheckSolver tests the laws of framework.Solver on every case. The solver finds the known answer, reports its ending
+// correctly, and repeats itself bit for bit. A constant added to the cost does not matter. If its states report their
+// gradients (graded), it ends at the first iterate within the tolerance. It keeps within its budget, ends when it is
+// cancelled, and keeps the best point if the cost stops being finite or the problem panics. It continues from a
+// stored state bit for bit, with as much work. Its iterates on a manifold with a metric are those on an isometric one
+// without. If it reports that it cannot serve a case (selective), it refuses the case before any evaluation; it must
+// serve at least one.
 func CheckSolver(s framework.Solver, o SolverOptions) *Report {
 	r := &Report{Subject: s.Name()}
 	served := 0
@@ -106,7 +103,7 @@ func (k *solverCheck) knownAnswer() error {
 	return k.truthful(res)
 }
 
-// truthful recomputes what the result says about its point.
+// truthful verifies what the result reports about its point.
 func (k *solverCheck) truthful(res *framework.Result) error {
 	p := k.c.New()
 	blocks := p.Blocks()
@@ -161,12 +158,12 @@ func (k *solverCheck) deterministic() error {
 	return nil
 }
 
-// probe counts the evaluations of a run and interferes with them.
+// probe counts the evaluations of a run and can modify their costs.
 type probe struct {
 	calls   int
 	on      int     // the call that triggers do
 	do      func()  // nil: nothing
-	nanFrom int     // the first call whose cost is NaN, as all after it are; 0: none
+	nanFrom int     // the first call whose cost is NaN, as are all later ones; 0: none
 	by      float64 // added to every cost
 }
 
@@ -188,7 +185,7 @@ func (p *probe) of(ctx context.Context) context.Context {
 	})
 }
 
-// budget counts the evaluations that really happen.
+// budget counts the actual evaluations.
 func (k *solverCheck) budget() error {
 	for _, limit := range []int{1, 2, 7, 20} {
 		p := &probe{}
@@ -230,8 +227,8 @@ func (k *solverCheck) cancellation() error {
 	return nil
 }
 
-// nonFinite checks that a solver whose cost is NaN from the third evaluation on fails with ErrNonFinite, and returns
-// a finite point.
+// nonFinite checks a solver whose cost is NaN from the third evaluation on. It must fail with ErrNonFinite, and
+// return a finite point.
 func (k *solverCheck) nonFinite() error {
 	p := &probe{nanFrom: 3}
 	res, err := k.solve(p.of(context.Background()), k.c.New(), framework.Options{MaxEvaluations: 200})
@@ -256,7 +253,7 @@ func (k *solverCheck) panics() error {
 	return nil
 }
 
-// storedState goes on from a state and from a copy that went through gob.
+// storedState continues from a state and from a copy of it that was encoded and decoded by gob.
 func (k *solverCheck) storedState() error {
 	e := framework.NewEvaluator(context.Background(), k.c.New())
 	state, err := k.s.Init(e, k.c.Start.Clone())

@@ -8,9 +8,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// isometry tries that a solver sees a manifold through its metric: on the positive
-// numbers with the metric of the logarithm, iterates have the costs of those of the
-// same problem on the real line. Without the metric steps are off by factors of 1e6.
+// isometry tests that a solver uses the metric of a manifold. Its iterates on the positive numbers with the metric of
+// the logarithm must have the same costs as on the real line. Without the metric, steps are off by factors of 1e6.
 func (k *solverCheck) isometry() error {
 	const compared, tolerance = 10, 1e-6
 	curved := framework.Point{{1e3, 1e-3, 1e2, 1e-2, 1}}

@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// lacks names what the case lacks for the solver, if anything.
+// lacks returns the capability that the solver needs and the case lacks, if any.
 func (k *solverCheck) lacks() string {
 	if s, ok := k.s.(selective); ok {
 		return s.Lacks(k.c.New())
@@ -16,8 +16,8 @@ func (k *solverCheck) lacks() string {
 	return ""
 }
 
-// refusal tries that a run on a problem that the solver cannot serve ends before its
-// first evaluation, with an error that names what is missing.
+// refusal tests a run on a problem that the solver cannot serve. The run must end before its first evaluation, with
+// an error that names the missing capability.
 func (k *solverCheck) refusal() error {
 	p, problem := &probe{}, k.c.New()
 	res, err := k.solve(p.of(context.Background()), problem, framework.Options{})

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// alternations is the number of sweeps that a law watches.
+	// alternations is the number of sweeps that a law observes.
 	alternations = 60
-	// convergedStep is the ratio of step lengths at which it stops watching.
+	// convergedStep is the ratio of step lengths at which the law stops.
 	convergedStep = 1e-5
-	// costNoise is how far costs that should agree may differ, relatively.
+	// costNoise is the largest relative difference of costs that should agree.
 	costNoise = 1e-9
 )
 
-// checkSweep tries the laws of problems that can alternate between blocks.
+// checkSweep tests the laws of problems that can alternate between blocks.
 func (c *problemCheck) checkSweep(r *Report) {
 	if p, ok := c.p.(latent.Sweeper); ok && len(p.OuterBlocks()) > 0 {
 		r.try("sweep", func() error { return c.sweepOnce(p) })
@@ -29,7 +29,7 @@ func (c *problemCheck) checkSweep(r *Report) {
 	}
 }
 
-// sweepOnce looks at what one sweep writes and returns: the cost at the new inner blocks.
+// sweepOnce checks what one sweep writes and returns: the cost at the new inner blocks.
 func (c *problemCheck) sweepOnce(p latent.Sweeper) error {
 	outer := p.OuterBlocks()
 	if !slices.IsSorted(outer) || outer[0] < 0 || outer[len(outer)-1] >= len(c.blocks) {
@@ -69,9 +69,8 @@ func (c *problemCheck) sweepOnce(p latent.Sweeper) error {
 	return nil
 }
 
-// descends repeats sweeps. The costs must not rise, and when the steps
-// have become short, so must the gradient: an iteration that converges elsewhere
-// minimises something else. At a kink of the cost the gradient says nothing.
+// descends repeats sweeps. The costs must not rise. When the steps have become short, the gradient must be small:
+// otherwise the iteration minimises something else. At a kink of the cost the gradient does not count.
 func (c *problemCheck) descends(p latent.Sweeper) error {
 	x, next := c.x.Clone(), c.x.Clone()
 	first, err := c.gradientNorm(x)
@@ -112,7 +111,7 @@ func (c *problemCheck) descends(p latent.Sweeper) error {
 	return nil
 }
 
-// kinked reports whether the gradient jumps near x, measured by the norm given.
+// kinked reports whether the gradient jumps near x, measured by the given norm.
 func (c *problemCheck) kinked(x framework.Point, norm float64) bool {
 	const near, jump = 1e-3, 0.05
 	moved, grads := x.Clone(), [2]framework.Point{c.poisoned(), c.poisoned()}

@@ -15,10 +15,9 @@ import (
 //
 //	F(y, t_1, ..., t_N) = f_0(y) + sum_i f_i(y, t_i),
 //
-// where t_1, ..., t_N are the rows of one inner block, a Euclidean one, and y
-// stands for all other blocks, the outer ones. In bundle adjustment the rows
-// are the points and y the cameras; in errors-in-variables regression the rows
-// are the true abscissae and y the curve. The Hessian is
+// where t_1, ..., t_N are the rows of one Euclidean inner block, and y stands for all other blocks, the outer ones.
+// In bundle adjustment the rows are the points and y the cameras; in errors-in-variables regression the rows are the
+// true abscissae and y the curve. The Hessian is
 //
 //	[ A    B_1  ...  B_N ]
 //	[ B_1' C_1           ]
@@ -28,32 +27,25 @@ import (
 // and Newton steps cost as much as the Schur complement A - sum_i B_i C_i^-1
 // B_i'.
 //
-// Outer blocks move along P tangent coordinates v: y(v), with y(0) = y, is any
-// parametrisation of their manifolds near y that is smooth to third order.
-// Coordinates need not be orthonormal, and their basis may differ from point to
-// point, but it must depend on the point only. The derivatives are those of
-// F(y(v), t + w) at v = 0, w = 0; those of second order include what the
-// second derivative of y(v) contributes: for an outer block on the Stiefel
-// manifold with the polar retraction, -X V'V for the tangent vector V at X.
+// Outer blocks move along P tangent coordinates v. The curve y(v), with y(0) = y, is any parametrisation of their
+// manifolds near y that is smooth to third order. Coordinates need not be orthonormal. Their basis may differ from
+// point to point, but must depend on the point only. The derivatives are those of F(y(v), t + w) at v = 0, w = 0.
+// Second derivatives include the second derivative of y(v): for an outer block on the Stiefel manifold with the polar
+// retraction, -X V'V for the tangent vector V at X.
 type ArrowheadHessian interface {
-	// ArrowheadShape returns the sizes; they do not change. It reports false where
-	// the problem, as it is set up, has no such structure or where it would not
-	// fit in memory.
+	// ArrowheadShape returns the sizes; they do not change. It returns false if the problem, with its settings, has
+	// no such structure or would not fit in memory.
 	ArrowheadShape() (ArrowheadShape, bool)
-	// AssembleHessian writes all derivatives at x over whatever a holds. It
-	// returns the cost and the work done in passes (see [framework.Counts]), which must not
-	// depend on what was kept from earlier calls: solvers go by it, and a run that
-	// was stored keeps nothing.
+	// AssembleHessian overwrites a with all derivatives at x. It returns the cost and the work in passes (see
+	// [framework.Counts]). The work must not depend on cached results of earlier calls: solvers use it, and a stored
+	// run has no cache.
 	AssembleHessian(a *Arrowhead, x framework.Point) (cost, passes float64, err error)
-	// RetractOuter writes y(v) into the outer blocks of dst, for the outer blocks
-	// y of x and the coordinates that AssembleHessian uses at x. It leaves the
-	// inner block of dst alone. It fails where no such point exists.
+	// RetractOuter writes y(v) into the outer blocks of dst, for the outer blocks y of x and the coordinates that
+	// AssembleHessian uses at x. It does not change the inner block of dst. It fails if no such point exists.
 	RetractOuter(dst, x framework.Point, v []float64) error
-	// InnerStep improves the inner block of x for its outer ones, in place:
-	// every row becomes the better one of itself and the row of other, and
-	// takes from there one damped Newton step on its own cost, which it keeps
-	// if that lowers the cost. It returns the cost at the new x, and the work
-	// done in passes.
+	// InnerStep improves the inner block of x for fixed outer blocks, in place. Each row starts from the better of
+	// itself and the row of other. It takes one damped Newton step on its own cost, which is kept if it lowers the
+	// cost. InnerStep returns the cost at the new x, and the work in passes.
 	InnerStep(x framework.Point, other []float64) (cost, passes float64, err error)
 }
 
@@ -61,12 +53,11 @@ type ArrowheadHessian interface {
 type ArrowheadShape struct {
 	// Block is the number of the inner block.
 	Block int
-	// Outer is P, the number of tangent coordinates of all outer blocks. Directions along which the
-	// cost never changes, such as shifts of a plane along itself, are best left out.
+	// Outer is P, the number of tangent coordinates of all outer blocks. Directions along which the cost never
+	// changes, such as shifts of a plane along itself, should be left out.
 	Outer int
-	// Rows is N, the number of rows of the inner block, and Dim the length of
-	// one. Without rows, as where the problem eliminates them itself, Block means
-	// nothing.
+	// Rows is N, the number of rows of the inner block, and Dim the length of a row. If N = 0, for example because
+	// the problem eliminates the rows itself, Block has no meaning.
 	Rows, Dim int
 }
 
@@ -110,7 +101,7 @@ func (a *Arrowhead) Finite() bool {
 	return true
 }
 
-// ShapeOf returns the sizes of the problem's arrowhead, where it has one.
+// ShapeOf returns the sizes of the problem's arrowhead, if it has one.
 func ShapeOf(e *framework.Evaluator) (ArrowheadShape, bool) {
 	if p, ok := framework.As[ArrowheadHessian](e.Problem()); ok {
 		return p.ArrowheadShape()
@@ -118,15 +109,14 @@ func ShapeOf(e *framework.Evaluator) (ArrowheadShape, bool) {
 	return ArrowheadShape{}, false
 }
 
-// AssembleHessian computes the derivatives at x of a problem that has an arrowhead;
-// see [ArrowheadHessian]. It counts as one evaluation. Costs that are not finite
-// are treated as by Evaluate.
+// AssembleHessian computes the derivatives at x of a problem that has an arrowhead; see [ArrowheadHessian]. It counts
+// as one evaluation. Costs that are not finite are treated as by Evaluate.
 func AssembleHessian(e *framework.Evaluator, a *Arrowhead, x framework.Point) (float64, error) {
 	p, _ := framework.As[ArrowheadHessian](e.Problem())
 	return assemble(e, a, "second derivatives", func() (cost, passes float64, err error) { return p.AssembleHessian(a, x) })
 }
 
-// assemble counts a call that computes a cost and its derivatives, and judges both.
+// assemble counts a call that computes a cost and its derivatives, and checks both.
 func assemble(e *framework.Evaluator, a *Arrowhead, what string, call func() (cost, passes float64, err error)) (float64, error) {
 	cost, err := e.ChargeCost(func() (cost, passes float64, err error) { return named(what, call) })
 	if err == nil && !math.IsInf(cost, 0) && !a.Finite() {
@@ -135,7 +125,7 @@ func assemble(e *framework.Evaluator, a *Arrowhead, what string, call func() (co
 	return cost, err
 }
 
-// named puts the name of a call before its error.
+// named prefixes an error with the name of a call.
 func named(what string, call func() (cost, passes float64, err error)) (cost, passes float64, err error) {
 	if cost, passes, err = call(); err != nil {
 		err = fmt.Errorf("%s: %w", what, err)

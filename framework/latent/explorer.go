@@ -2,13 +2,12 @@ package latent
 
 import "github.com/scqm/scqm/framework"
 
-// Explorer lets framework.Solve look past small gradients of a problem that embeds it: it
-// relocates rows where that is a [Reassigner], and walks along directions of low curvature
-// where it is an [ArrowheadHessian]. It also drops the multipliers of another run where it is
-// a [PrimalDual]. The zero value is ready to use.
+// Explorer lets framework.Solve look for lower costs than descent finds, for a problem that embeds it. It relocates
+// rows of a [Reassigner], and walks along directions of low curvature of an [ArrowheadHessian]. It also drops the
+// multipliers of an earlier run of a [PrimalDual]. The zero value is ready to use.
 type Explorer struct{ prober *prober }
 
-// Begin drops the multipliers of another run.
+// Begin drops the multipliers of an earlier run.
 func (x *Explorer) Begin(e *framework.Evaluator) { SetMultipliers(e, nil) }
 
 // Explores reports whether there are rows to relocate or directions to walk along.
@@ -20,13 +19,13 @@ func (x *Explorer) Explores(e *framework.Evaluator) bool {
 	return ok && shape.Probeable()
 }
 
-// Relocate is [Reassign].
+// Relocate calls [Reassign].
 func (x *Explorer) Relocate(e *framework.Evaluator, at framework.Point) (bool, error) {
 	return Reassign(e, at)
 }
 
-// Probe moves a point of small gradient to the lowest cost that it finds along the lowest
-// curvatures, and returns by how much that is lower: 0 where none is.
+// Probe moves a point of small gradient to the lowest cost that it finds along the directions of lowest curvature. It
+// returns the decrease of the cost, 0 if it finds none.
 func (x *Explorer) Probe(e *framework.Evaluator, at framework.Point) (float64, error) {
 	shape, ok := ShapeOf(e)
 	if !ok || !shape.Probeable() {

@@ -9,16 +9,15 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// minPrediction is the relative decrease of the cost below which what Newton's
-// method predicts for a direction is made of rounding errors.
+// minPrediction is a relative decrease of the cost. A smaller decrease predicted by Newton's method for a direction
+// is due to rounding errors.
 const minPrediction = 1e-12
 
-// OuterNewtonStep returns the outer coordinates of the undamped Newton step of p from x with the
-// inner rows following: -S^-1 times the reduced gradient, with the Schur complement S of an
-// arrowhead ([ArrowheadHessian]). Eigenvalues count by their magnitude. Directions in which the
-// predicted reduction is a rounding error are left out, such as those along which the cost is
-// constant. It reports false where there are no second derivatives at x, or too large ones
-// ([ArrowheadShape.Probeable]).
+// OuterNewtonStep returns the outer coordinates of the undamped Newton step of p from x if the inner rows follow. The
+// step is -S^-1 times the reduced gradient, with the Schur complement S of an arrowhead ([ArrowheadHessian]).
+// Eigenvalues are replaced by their magnitude. Directions whose predicted reduction is a rounding error are left out,
+// such as those along which the cost is constant. It returns false if there are no second derivatives at x, or too
+// large ones ([ArrowheadShape.Probeable]).
 func OuterNewtonStep(p framework.Problem, x framework.Point) (step []float64, ok bool, err error) {
 	a, ok := framework.As[ArrowheadHessian](p)
 	if !ok {
@@ -52,8 +51,7 @@ func OuterNewtonStep(p framework.Problem, x framework.Point) (step []float64, ok
 	return step, true, nil
 }
 
-// reducedGradient returns the scaled g - sum_i B_i C_i^-1 g_i, for derivatives that were
-// eliminated.
+// reducedGradient returns the scaled g - sum_i B_i C_i^-1 g_i, for derivatives that were eliminated.
 func (p *prober) reducedGradient() []float64 {
 	d, n := p.Dim, p.Inner()
 	f, g := make([]float64, n), make([]float64, p.Outer)

@@ -2,18 +2,16 @@ package latent
 
 import "github.com/scqm/scqm/framework"
 
-// PrimalDual is an [ArrowheadHessian] with kinks, a sum of support functions
-// max g'r(x) over the g of a ball. Its dual variables g are what takes the place
-// of r/sqrt(|r|^2 + eps^2), the gradient of the rounded support function, in
-// Newton's method for the system
+// PrimalDual is an [ArrowheadHessian] whose cost has kinks: a sum of support functions max g'r(x) over g in a ball.
+// Newton's method treats its dual variables g as unknowns that replace r/sqrt(|r|^2 + eps^2), the gradient of the
+// smoothed support function, in the system
 //
 //	sum_i g_i' Dr_i = 0,   sqrt(|r_i|^2 + eps^2) g_i = r_i.
 //
-// Its quadratic model holds in a neighbourhood that does not shrink with eps,
-// as that of the rounded cost does.
+// Its quadratic model is valid in a neighbourhood that does not shrink with eps, unlike that of the smoothed cost.
 //
-// For a [rowloss.PowerSum] the second equation is (r^2 + eps^2)^(1-p/2) g = p r by entry,
-// and g is in no ball: with p = 1 that is the system above.
+// For a [rowloss.PowerSum] the second equation is (r^2 + eps^2)^(1-p/2) g = p r by entry, and g is not restricted to
+// a ball. With p = 1 this is the system above.
 //
 // Sources: T. F. Chan, G. H. Golub, P. Mulet, A nonlinear primal-dual method for
 // total variation-based image restoration, SIAM J. Sci. Comput. 20 (1999);
@@ -23,30 +21,27 @@ import "github.com/scqm/scqm/framework"
 type PrimalDual interface {
 	ArrowheadHessian
 	framework.Smoothable
-	// DualScale returns the number of dual variables and the typical size of
-	// what is rounded at x, a residual. The number is 0 where the cost is no sum
-	// of support functions or powers, or has no kink near x.
+	// DualScale returns the number of dual variables and the typical size of the smoothed residuals at x. The number
+	// is 0 if the cost is not a sum of support functions or powers, or has no kink near x.
 	DualScale(x framework.Point) (n int, scale float64, err error)
-	// StartDual writes the gradients of the rounded support functions at x.
+	// StartDual writes the gradients of the smoothed support functions at x.
 	StartDual(dual []float64, x framework.Point) error
-	// AssemblePrimalDual is AssembleHessian for the rounded cost, with the
-	// second derivatives of the system above in place of those of the cost. The
-	// gradients are those of the rounded cost.
+	// AssemblePrimalDual is AssembleHessian for the smoothed cost, with the second derivatives of the system above in
+	// place of those of the cost. The gradients are those of the smoothed cost.
 	AssemblePrimalDual(a *Arrowhead, x framework.Point, dual []float64) (cost, passes float64, err error)
-	// MoveDual moves dual by the fraction given of the step that belongs to the
-	// step v, w of the blocks from x, and back into the balls.
+	// MoveDual moves dual by the given fraction of the step that belongs to the step v, w of the blocks from x, and
+	// projects it back into the balls.
 	MoveDual(dual []float64, x framework.Point, v, w []float64, fraction float64) error
-	// ShortenInner lets every inner row of x that is better off, by the rounded
-	// cost, where it was in from, go there or part of the way back, and returns the
-	// rounded cost.
+	// ShortenInner moves every inner row of x whose smoothed cost was lower in from back to from or part of the way.
+	// It returns the smoothed cost.
 	ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error)
-	// SetMultipliers lets [framework.Certifier] measure with these dual variables too, of
-	// which it keeps a copy; nil stands for none.
+	// SetMultipliers gives [framework.Certifier] these dual variables for its measure of stationarity, by copy; nil
+	// stands for none.
 	SetMultipliers(dual []float64)
 }
 
-// DualScale returns that of the problem at x, 0 where it is no [PrimalDual]. It
-// counts as one pass, or none where it is 0.
+// DualScale returns the DualScale of the problem at x, 0 if it is not a [PrimalDual]. It counts as one pass, or none
+// if it is 0.
 func DualScale(e *framework.Evaluator, x framework.Point) (n int, scale float64, err error) {
 	p, ok := framework.As[PrimalDual](e.Problem())
 	if !ok {
@@ -97,8 +92,7 @@ func ShortenInner(e *framework.Evaluator, x framework.Point, from []float64) (fl
 	})
 }
 
-// SetMultipliers hands dual variables to the measure of stationarity; see
-// [PrimalDual].
+// SetMultipliers passes dual variables to the measure of stationarity; see [PrimalDual].
 func SetMultipliers(e *framework.Evaluator, dual []float64) {
 	if p, ok := framework.As[PrimalDual](e.Problem()); ok {
 		p.SetMultipliers(dual)

@@ -21,30 +21,28 @@ import (
 // rounding with either sign, and the gradient has no part along its direction.
 
 const (
-	// MaxProbedOuter bounds the order of S, maxProbedEntries the entries of B and
-	// maxProbedWork the products that S takes: beyond, probing costs more than the
-	// iterations it follows, and a point is judged by its gradient only.
+	// MaxProbedOuter bounds the order of S, maxProbedEntries the entries of B, and maxProbedWork the products for S.
+	// Beyond these bounds probing would cost more than the iterations before, and a point is judged by its gradient
+	// only.
 	MaxProbedOuter   = 256
 	maxProbedEntries = 1 << 23
 	maxProbedWork    = 1 << 25
-	// alwaysProbedOuter is the order up to which work does not count.
+	// alwaysProbedOuter is the order up to which maxProbedWork does not apply.
 	alwaysProbedOuter = 64
-	// probed is the number of directions, and stiff the eigenvalue from which
-	// on none is probed.
+	// probed is the number of directions, and stiff the eigenvalue above which none is probed.
 	probed = 2
 	stiff  = 1e-5
-	// nullSpace is the size of eigenvalues that rounding decides on. Such
-	// directions come in clusters, as from groups of transformations that leave
-	// the cost as it is, so that up to maxProbed of them are probed.
+	// nullSpace is the size of eigenvalues that may be due to rounding. Such directions come in clusters, for example
+	// from transformations that leave the cost unchanged, so that up to maxProbed of them are probed.
 	nullSpace = 1e-8
 	maxProbed = 8
-	// firstLength is the first length in units of sqrt(F), for which an eigenvalue
-	// of 1 would raise the cost F by 5e-5 F; it grows by a factor of ten.
+	// firstLength is the first step length in units of sqrt(F), for which an eigenvalue of 1 would raise the cost F
+	// by 5e-5 F. The length grows by factors of ten.
 	firstLength, lastLength = 1e-2, 1e2
-	// tooHigh is the relative rise of the cost beyond which a direction is left.
+	// tooHigh is the relative rise of the cost above which a direction is abandoned.
 	tooHigh = 1e-2
-	// settling bounds the inner steps at a probed point, which end where one
-	// gains no more than a fraction settled of the cost.
+	// settling bounds the inner steps at a probed point. They end when a step gains no more than the fraction settled
+	// of the cost.
 	settling = 12
 	settled  = 1e-10
 )
@@ -62,8 +60,7 @@ type prober struct {
 	lowestCost float64
 }
 
-// Probeable reports whether points of a problem with derivatives of that shape
-// are probed.
+// Probeable reports whether points of a problem with derivatives of that shape are probed.
 func (s ArrowheadShape) Probeable() bool {
 	entries := maxProbedEntries
 	if s.Outer > alwaysProbedOuter {
@@ -80,8 +77,7 @@ func newProber(shape ArrowheadShape, blocks []framework.Block) *prober {
 	}
 }
 
-// search leaves the lowest point that it finds, and returns by how much it is
-// lower than x with its inner rows settled.
+// search stores the lowest point that it finds, and returns how much lower it is than x after inner steps.
 func (p *prober) search(e *framework.Evaluator, x framework.Point) (float64, error) {
 	cost, err := AssembleHessian(e, p.Arrowhead, x)
 	if errors.Is(err, framework.ErrNonFinite) || err == nil && math.IsInf(cost, 0) { // on a kink
@@ -126,7 +122,7 @@ func (p *prober) search(e *framework.Evaluator, x framework.Point) (float64, err
 	return cost - p.lowestCost, nil
 }
 
-// walk tries lengths along a scaled direction until they no longer can pay.
+// walk tries increasing lengths along a scaled direction until a decrease is no longer possible.
 func (p *prober) walk(e *framework.Evaluator, x framework.Point, cost, curvature, sign float64, direction []float64) error {
 	unit := sign * math.Sqrt(math.Abs(cost))
 	last := cost
@@ -150,9 +146,8 @@ func (p *prober) walk(e *framework.Evaluator, x framework.Point, cost, curvature
 	return nil
 }
 
-// settle moves the outer blocks and lets the inner rows follow, for as long as
-// that may lead below a cost: Newton's method gains less in every step than in the
-// one before.
+// settle moves the outer blocks and takes inner steps, as long as the cost may still fall below a given cost. It
+// assumes that each Newton step gains less than the one before.
 func (p *prober) settle(e *framework.Evaluator, x framework.Point, below float64) (float64, error) {
 	if RetractOuter(e, p.trial, x, p.outer) != nil {
 		return math.Inf(1), nil

@@ -10,8 +10,8 @@ import (
 // magnitude, below which it is raised.
 const innerFlatness = 1e-8
 
-// eliminate writes the lower triangle of the scaled Schur complement into s, over B the F_i = B_i R_i
-// and over C the R_i, R_i R_i' = |C_i|^-1. It reports false where A has no scale.
+// eliminate writes the lower triangle of the scaled Schur complement into s. It overwrites B by F_i = B_i R_i and C
+// by R_i, with R_i R_i' = |C_i|^-1. It returns false if A has no scale.
 func (p *prober) eliminate() bool {
 	d, n := p.Dim, p.Inner()
 	small := dense.NewSymmetricEigen(d)
@@ -46,9 +46,8 @@ func (p *prober) eliminate() bool {
 	return true
 }
 
-// inverseRoot overwrites a symmetric matrix by R with R R' = |c|^-1; small
-// eigenvalues are raised, and a matrix of zero, that of a row without weight,
-// has R = 0.
+// inverseRoot overwrites a symmetric matrix c by R with R R' = |c|^-1. Small eigenvalues are raised. A zero matrix,
+// that of a row without weight, gives R = 0.
 func inverseRoot(c []float64, eigen *dense.SymmetricEigen) {
 	d := len(eigen.Values)
 	if d == 1 {

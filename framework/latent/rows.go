@@ -8,9 +8,8 @@ import "github.com/scqm/scqm/framework"
 type RowSeparable interface {
 	// SeparableRows reports whether block k is of this kind.
 	SeparableRows(k int) bool
-	// EvaluateRows writes costs[i] and, where grad is not nil, row i of the
-	// Euclidean gradient with respect to block k, for every row i listed in
-	// rows; nil stands for all rows. Other entries are left alone.
+	// EvaluateRows writes costs[i] and, if grad is not nil, row i of the Euclidean gradient with respect to block k,
+	// for every row i listed in rows; nil stands for all rows. It does not change other entries.
 	EvaluateRows(costs, grad []float64, x framework.Point, k int, rows []int) error
 }
 
@@ -20,8 +19,8 @@ func SeparableRows(e *framework.Evaluator, k int) bool {
 	return ok && p.SeparableRows(k)
 }
 
-// EvaluateRows evaluates single rows of a block for which SeparableRows holds; see
-// [RowSeparable]. They count as the part of an evaluation that they are.
+// EvaluateRows evaluates single rows of a block for which SeparableRows holds; see [RowSeparable]. They count as a
+// fraction of an evaluation.
 func EvaluateRows(e *framework.Evaluator, costs, grad []float64, x framework.Point, k int, rows []int) error {
 	p, _ := framework.As[RowSeparable](e.Problem())
 	part := 1.0

@@ -6,9 +6,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// HessianOf returns the loss itself where it offers second derivatives, else
-// an approximation by central differences of its gradient, with a relative
-// error of about 1e-10.
+// HessianOf returns the loss itself if it offers second derivatives, otherwise an approximation by central
+// differences of its gradient, with a relative error of about 1e-10.
 func HessianOf(l framework.Loss) framework.SecondOrder {
 	if s, ok := l.(framework.SecondOrder); ok {
 		return s

@@ -7,12 +7,11 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// LossError is a loss that is not finite for an ordinary residual. It matches
-// [framework.ErrNonFinite].
+// LossError reports a loss that is not finite for an ordinary residual. It matches [framework.ErrNonFinite].
 type LossError struct {
-	Loss  string  // its name
+	Loss  string  // name of the loss
 	What  string  // "value" or "gradient"
-	Value float64 // what it is
+	Value float64 // the value that is not finite
 	Norm  float64 // the Euclidean norm of the residual
 }
 
@@ -26,13 +25,12 @@ func (e *LossError) Error() string {
 		e.Loss, e.What, e.Value, e.Norm)
 }
 
-// Unwrap says that numbers are not finite.
+// Unwrap returns [framework.ErrNonFinite].
 func (e *LossError) Unwrap() error { return framework.ErrNonFinite }
 
-// LossErrorAt tries a loss at one residual: solvers see only that a sum is not
-// finite. It returns a [LossError] where the loss breaks its promise, what Evaluate
-// returns where that fails, and nil where all is well or an entry of the residual
-// is beyond 1e100.
+// LossErrorAt tests a loss at one residual, because solvers only get a sum that is not finite. It returns a
+// [LossError] if the loss is not finite, or the error of Evaluate. It returns nil if the loss is finite or an entry
+// of the residual is beyond 1e100.
 func LossErrorAt(loss framework.Loss, r []float64) error {
 	var square float64
 	for _, v := range r {

@@ -1,55 +1,54 @@
-// Package rowloss is what a loss can tell the models that fit rows with it, besides its
-// structure in package framework: bounds, units, the length of rows, parameters, the program
-// that computes it. A loss says it by having the methods.
+// Package rowloss defines further optional interfaces of losses for the models that fit rows with them: bounds,
+// units, the length of rows, parameters, and the program that computes the loss. A loss offers one by having its
+// methods.
 //
 // Begin with [Parametric].
 package rowloss
 
 import "github.com/scqm/scqm/framework"
 
-// Rescaler is a loss that can be written in other units.
+// Rescaler is a loss that can be converted to other units.
 type Rescaler interface {
 	// Rescale returns a loss l and a factor k with loss(unit r) = k l(r) for
 	// every r, up to rounding; unit > 0.
 	Rescale(unit float64) (l framework.Loss, factor float64)
 }
 
-// Dimensioned is a loss that fits rows of one length only.
+// Dimensioned is a loss for rows of one length only.
 type Dimensioned interface {
-	// Dim is that length.
+	// Dim returns this length.
 	Dim() int
 }
 
 // Parametric is a loss with parameters, for reports and files.
 type Parametric interface {
-	// Params returns the parameters under the names users set them by.
+	// Params returns the parameters by the names under which users set them.
 	Params() map[string]float64
 }
 
 // ErrReporter is a loss that can fail in methods that return no error. Their
 // results are then NaN.
 type ErrReporter interface {
-	// Err returns why the loss has failed, or nil where it has not.
+	// Err returns the error of the loss, nil if there is none.
 	Err() error
 }
 
-// HighLatency is a loss whose calls take long for what they compute, and which
-// joins those that several goroutines make at the same time. Problems call it
-// from more goroutines than there are processors; most of them wait.
+// HighLatency is a loss with a high latency per call that joins simultaneous calls from several goroutines. Problems
+// call it from more goroutines than there are processors; most of them wait.
 type HighLatency interface {
 	// Callers is the number of goroutines that should call it at a time.
 	Callers() int
 }
 
-// Noted is a loss with something to say about its work for a fit, which is a warning of the fit.
+// Noted is a loss with notes on its work for a fit, which become warnings of the fit.
 type Noted interface {
-	// Notes returns sentences.
+	// Notes returns the notes as sentences.
 	Notes() []string
 }
 
 // Identified is a loss that another program computes.
 type Identified interface {
-	// Program says which one.
+	// Program describes the program.
 	Program() Program
 }
 
@@ -57,19 +56,17 @@ type Identified interface {
 type Program struct {
 	// Name is the name of the loss, by which the program can be found again.
 	Name string `json:"name"`
-	// Version is what the program says about itself, SHA256 the checksum of its
-	// file in hexadecimal digits.
+	// Version is the version that the program reports, SHA256 the checksum of its file in hexadecimal digits.
 	Version string `json:"version"`
 	SHA256  string `json:"sha256"`
 	// Params are all its parameters as one JSON object.
 	Params string `json:"params"`
 }
 
-// Structure says which of the forms above a loss has.
+// Structure describes which of the forms above a loss has.
 type Structure int
 
-// The structures a loss can have. BlackBox is a loss known by its values and
-// gradients only.
+// The structures a loss can have. BlackBox is a loss of which only values and gradients are known.
 const (
 	StructureBlackBox Structure = iota
 	StructureRadial

@@ -2,9 +2,8 @@ package dense
 
 import "math"
 
-// FactorCholesky overwrites the lower triangle of the symmetric n x n matrix a
-// with L, a = LL'. It reports false, and leaves the triangle half done, where a
-// pivot is not larger than least plus the part relative of the diagonal entry.
+// FactorCholesky overwrites the lower triangle of the symmetric n x n matrix a with L, a = LL'. It returns false,
+// with the triangle partly overwritten, if a pivot is not larger than least plus relative times the diagonal entry.
 func FactorCholesky(a []float64, n int, least, relative float64) bool {
 	for j := range n {
 		row, pivot := a[j*n:j*n+j], a[j*n+j]
@@ -30,8 +29,8 @@ func FactorCholesky(a []float64, n int, least, relative float64) bool {
 	return true
 }
 
-// Cholesky is FactorCholesky, but restores the lower triangle from the diagonal
-// and the upper one where it fails.
+// Cholesky is FactorCholesky, but if it fails it restores the lower triangle from the diagonal and the upper
+// triangle.
 func Cholesky(a []float64, n int, least float64) bool {
 	var buffer [16]float64
 	diagonal := buffer[:0]
@@ -126,8 +125,8 @@ func StoreCholeskyLane(dst, l []float64, n, j, lanes int) {
 	}
 }
 
-// SolveCholeskyLanes solves LL'x = b in place for as many systems as b, n x lanes, has columns, with the
-// bits of [SolveCholesky]; l as by [StoreCholeskyLane].
+// SolveCholeskyLanes solves LL'x = b in place for many systems, one per column of b, n x lanes, bit-identical to
+// [SolveCholesky]. l is as written by [StoreCholeskyLane].
 func SolveCholeskyLanes(b, l []float64, n, lanes int) {
 	entry := func(i, k int) []float64 {
 		at := (i*(i+1)/2 + k) * lanes
@@ -183,8 +182,8 @@ func InvertTransposed(r []float64, n int) {
 	}
 }
 
-// JitteredCholesky overwrites a positive semidefinite matrix with its Cholesky factor,
-// after lifting its diagonal a little.
+// JitteredCholesky overwrites a positive semidefinite matrix with its Cholesky factor, after raising its diagonal
+// slightly.
 func JitteredCholesky(a []float64, n int) {
 	for i := range n {
 		a[i*n+i] *= 1 + systemJitter

@@ -28,7 +28,7 @@ func Roots(dst, x []float64) {
 	}
 }
 
-// WithSigns writes |factor x_k| with the sign of y_k, that of a zero included.
+// WithSigns writes |factor x_k| with the sign of y_k, including the sign of zero.
 func WithSigns(dst []float64, factor float64, x, y []float64) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	for k, v := range x {

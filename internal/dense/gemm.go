@@ -17,7 +17,7 @@ func Gram(dst, e []float64, m, d int, factor float64) {
 	}
 }
 
-// longRow is the length from which on a row is worth a call.
+// longRow is the length from which on a row justifies a call.
 const longRow = 16
 
 // AddOuterProduct adds factor x x' to the upper triangle of dst.
@@ -36,5 +36,5 @@ func AddOuterProduct(dst, x []float64, factor float64) {
 	}
 }
 
-// TileSide is the side of the blocks that gonum works on.
+// TileSide is the side length of gonum's blocks.
 const TileSide = 64

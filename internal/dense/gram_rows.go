@@ -5,9 +5,8 @@ package dense
 // gramTile is the number of columns of a tile of rows, which stays in the nearest cache.
 const gramTile = 512
 
-// GramRows writes the lower triangle of FF' into the p x p matrix dst, for F of p rows
-// of length n: two rows times four at once, which takes each number from memory for
-// several products.
+// GramRows writes the lower triangle of FF' into the p x p matrix dst, for F of p rows of length n. It multiplies two
+// rows by four at once, so that each number loaded from memory serves several products.
 func GramRows(dst, f []float64, p, n int) {
 	for q := range p {
 		clear(dst[q*p : q*p+q+1])
@@ -54,8 +53,8 @@ func products2x4(dst *[8]float64, a, b []float64, stride, n int) {
 	products2x4Wide(dst, &a[0], &b[0], stride, n)
 }
 
-// products2x4Plain is what products2x4Wide does. Conversions keep products from being
-// fused with their sums.
+// products2x4Plain is the plain Go version of products2x4Wide. Conversions prevent products from being fused with
+// their sums.
 func products2x4Plain(dst *[8]float64, a, b []float64, stride, n int) {
 	for r := range 2 {
 		for j := range 4 {

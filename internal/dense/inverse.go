@@ -2,9 +2,8 @@ package dense
 
 import "math"
 
-// inverter inverts m x m matrices in place, by Gauss-Jordan elimination with partial pivoting:
-// a few columns at a time, whose steps are then done at once to the others. It takes 2m^3
-// operations.
+// inverter inverts m x m matrices in place, by Gauss-Jordan elimination with partial pivoting. It eliminates a few
+// columns at a time, then applies their steps to the others at once. It takes 2m^3 operations.
 //
 // Source: E. S. Quintana, G. Quintana, X. Sun, R. van de Geijn, A note on parallel matrix
 // inversion, SIAM J. Sci. Comput. 22 (2001) 1762-1771.
@@ -22,7 +21,7 @@ func newInverter(m int) inverter {
 	return inverter{m: m, pivots: make([]int, m), panel: make([]float64, m*inverterColumns), rows: make([]float64, inverterColumns*m)}
 }
 
-// invert reports false, and leaves a half done, where it is singular or holds NaN.
+// invert returns false, with a partly overwritten, if a is singular or holds NaN.
 func (v *inverter) invert(a []float64) bool {
 	m := v.m
 	for from := 0; from < m; from += inverterColumns {
@@ -95,7 +94,7 @@ func (v *inverter) row(i int) *[inverterColumns]float64 {
 	return (*[inverterColumns]float64)(v.panel[i*inverterColumns:])
 }
 
-// follow does the steps of eliminate to the columns from one to another.
+// follow applies the steps of eliminate to a range of columns.
 func (v *inverter) follow(a []float64, from, to, first, last int) {
 	m, cols := v.m, last-first
 	if cols == 0 {

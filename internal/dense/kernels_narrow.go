@@ -17,5 +17,5 @@ func combineWide(_, _, _ []float64) { none() }
 
 func addColumnProductsWide([]float64, *float64, int, *float64, int, int) { none() }
 
-// none is what kernels do that the processor does not have: callers ask before.
+// none replaces kernels that the processor does not have; callers check first.
 func none() { panic("dense: no such instructions") }

@@ -9,8 +9,8 @@ import (
 
 //go:generate sh -c "go run ./assembly vectors_arm64 > long_vectors_arm64.s"
 
-// InnerProduct is that of long vectors of one length, in 16 partial sums: four at once
-// where the processor can, with the bits of any other.
+// InnerProduct returns the inner product of long vectors of one length, in 16 partial sums: four at once if the
+// processor can, with the same bits on all processors.
 func InnerProduct(x, y []float64) float64 {
 	y = y[:len(x)]
 	if wide {
@@ -35,8 +35,8 @@ func AddScaled(dst []float64, factor float64, x []float64) {
 	}
 }
 
-// innerProduct is what innerProductWide does. Conversions keep products from being fused
-// with their sums.
+// innerProduct is the plain Go version of innerProductWide. Conversions prevent products from being fused with their
+// sums.
 func innerProduct(x, y []float64) float64 {
 	var s [16]float64
 	for len(x) >= 16 {
@@ -69,8 +69,7 @@ func addScaled(dst []float64, factor float64, x []float64) {
 	}
 }
 
-// Farthest returns the largest |x_k - y_k| of vectors of one length, of those that are numbers, and 0
-// for none.
+// Farthest returns the largest |x_k - y_k| of vectors of one length. It ignores NaN, and returns 0 for none.
 func Farthest(x, y []float64) (most float64) {
 	y = y[:len(x)]
 	for k, v := range x {
@@ -81,8 +80,8 @@ func Farthest(x, y []float64) (most float64) {
 	return most
 }
 
-// FiniteUntil returns a place before which all numbers are finite: the end where all are, else one
-// at most 511 before the first that is not.
+// FiniteUntil returns an index before which all numbers are finite: the length if all are, otherwise at most 511
+// before the first that is not.
 func FiniteUntil(x []float64) int {
 	var zeros [512]float64
 	for from := 0; from < len(x); from += len(zeros) {
@@ -104,8 +103,8 @@ func Distance(x, y []float64) float64 {
 	return floats.Distance(x, y[:len(x)], 2)
 }
 
-// WithFiniteRows calls work with rows of dim numbers, zeros in place of those that hold NaN or Inf, whose results
-// become NaN. Every result has as many numbers for each row, or is nil.
+// WithFiniteRows calls work with rows of dim numbers, in which rows with NaN or Inf are replaced by zeros. The
+// results of those rows become NaN. Every result has the same number of entries for each row, or is nil.
 func WithFiniteRows(r []float64, dim int, work func(r []float64) error, results ...[]float64) error {
 	if FiniteUntil(r) == len(r) {
 		return work(r)

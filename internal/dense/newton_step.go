@@ -3,18 +3,15 @@ package dense
 import "math"
 
 const (
-	// Flat is the curvature, relative to the largest entry of a Hessian, that
-	// counts as none.
+	// Flat is the curvature, relative to the largest entry of a Hessian, that counts as zero.
 	Flat = 1e-10
-	// raised is the curvature, relative to the same, given to directions that
-	// have less where a Hessian is not safely positive definite.
+	// raised is the least curvature of a direction, in the same units, if a Hessian is not safely positive definite.
 	raised = 1e-3
 )
 
-// NewtonStep writes -H^-1 g for a symmetric d x d matrix h that is safely positive
-// definite: with pivots above flat times its largest entry. For others it writes
-// -|H|^-1 g, with the magnitudes of the eigenvalues, raised to 1e-3 of the largest
-// entry where they are less. h is overwritten. The step is a descent direction.
+// NewtonStep writes -H^-1 g for a symmetric d x d matrix h that is safely positive definite: with pivots above flat
+// times its largest entry. For other matrices it writes -|H|^-1 g, in which eigenvalues are replaced by their
+// magnitudes and raised to at least 1e-3 of the largest entry. h is overwritten. The step is a descent direction.
 //
 // Source: J. Greenstadt, On the relative efficiencies of gradient methods,
 // Mathematics of Computation 21 (1967) 360-367.
@@ -55,8 +52,8 @@ func NewtonStep(step, h, g []float64, flat float64) {
 	}
 }
 
-// planeStep solves Hx = step in place for a 2 x 2 matrix with pivots above a least one, with the bits of Cholesky
-// and SolveCholesky, and reports whether it is one.
+// planeStep solves Hx = step in place for a 2 x 2 matrix with pivots above a least one, bit-identical to Cholesky and
+// SolveCholesky. It returns false if a pivot is too small.
 func planeStep(step, h []float64, least float64) bool {
 	h, step = h[:4:4], step[:2:2]
 	if !(h[0] > least) {

@@ -2,9 +2,8 @@ package dense
 
 import "gonum.org/v1/gonum/floats"
 
-// CompleteRows makes all rows of a, of length D, orthonormal, given that the
-// first have are: each further row is the coordinate axis furthest from the
-// rows before it, orthogonalised.
+// CompleteRows extends orthonormal first rows of a, of length D, to all rows. Each further row is the coordinate axis
+// furthest from the span of the earlier rows, orthogonalised.
 func CompleteRows(a []float64, have, D int) {
 	k := len(a) / D
 	left := make([]float64, D) // squared distance of each axis from the rows so far
@@ -25,8 +24,7 @@ func CompleteRows(a []float64, have, D int) {
 	}
 }
 
-// Independent is the least distance of a unit vector from the span of others at which
-// it counts as linearly independent of them.
+// Independent is the least distance of a unit vector from the span of others for it to count as linearly independent.
 const Independent = 1e-10
 
 // OrthonormalizeRows makes rows of length D orthonormal, in order. It reports false
@@ -39,9 +37,8 @@ func OrthonormalizeRows(a []float64, D int) bool {
 	return ok
 }
 
-// OrthogonalizeRow makes row i a unit vector orthogonal to those before it, and
-// reports false if it depends on them. Twice is enough (Giraud, Langou and
-// Rozloznik 2005).
+// OrthogonalizeRow makes row i a unit vector orthogonal to the earlier rows, and returns false if it depends on them.
+// It orthogonalises twice, which suffices (Giraud, Langou and Rozloznik 2005).
 func OrthogonalizeRow(a []float64, i, D int) bool {
 	row := a[i*D : (i+1)*D]
 	norm := floats.Norm(row, 2)

@@ -11,10 +11,9 @@ import (
 // solution of the orthogonal Procrustes problem. Matrices are held by columns:
 // m rows of length n.
 //
-// Where n > m, A = BR is factored by Gram-Schmidt, done twice, and B times the polar
-// factor of R is that of A. That of a square matrix follows by Newton's iteration
-// X <- (g X + X^-T / g) / 2 with g = (|X^-1|_F / |X|_F)^1/2, which converges
-// quadratically from all nonsingular starts.
+// If n > m, A = BR is factored by Gram-Schmidt, done twice. The polar factor of A is B times that of R. The polar
+// factor of a square matrix is computed by Newton's iteration X <- (g X + X^-T / g) / 2 with g = (|X^-1|_F /
+// |X|_F)^1/2, which converges quadratically from all nonsingular starts.
 //
 // Source: N. J. Higham, Computing the polar decomposition - with applications,
 // SIAM J. Sci. Stat. Comput. 7 (1986) 1160-1174.
@@ -31,8 +30,7 @@ const (
 	// polarSteps bounds Newton's iteration; from the worst condition that
 	// leaves A nonsingular to rounding it takes 10.
 	polarSteps = 30
-	// polarTolerance is the relative length of a step after which the next
-	// would be a rounding error.
+	// polarTolerance is the relative step length after which the next step would be a rounding error.
 	polarTolerance = 1e-9
 )
 

@@ -6,11 +6,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Orthonormalize replaces a, n x m by columns, by its polar factor A (A'A)^-1/2, from
-// the eigenvectors of A'A. That squares the condition of A and serves for orthonormal
-// columns plus a tangent vector, whose singular values are at least 1: a polar
-// retraction. There it takes two thirds of the time of Factor from m = 5 on. It
-// reports false, and leaves a as it is, where a is not finite.
+// Orthonormalize replaces a, n x m by columns, by its polar factor A (A'A)^-1/2, from the eigenvectors of A'A. This
+// squares the condition of A. It is accurate for a polar retraction: orthonormal columns plus a tangent vector have
+// singular values of at least 1. It takes two thirds of the time of Factor from m = 5 on. If a is not finite, it
+// returns false and leaves a unchanged.
 func (p *Polar) Orthonormalize(a []float64, n int) bool {
 	m, gram, turn, root, next := p.m, p.b[:p.m*p.m], p.inverse, p.r, p.next[:p.m*n]
 	FrameProducts(gram, m, nil, a, nil, a, m, m, n)

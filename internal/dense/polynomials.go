@@ -1,12 +1,11 @@
 package dense
 
-// PolynomialBlock is what the number of polynomials is padded to by zeros: rounds of
-// [CombineColumns] take so many at once.
+// PolynomialBlock divides the padded number of polynomials: [CombineColumns] processes this many at once.
 const PolynomialBlock = 8
 
-// CombineColumns writes sum_a factors_a column_a into dst, for columns of its length, a multiple of
-// [PolynomialBlock], one after the other, and at least one factor. Where columns hold the coefficients of many
-// polynomials and factors the powers of a number, these are their values there.
+// CombineColumns writes sum_a factors_a column_a into dst. The columns have the length of dst, a multiple of
+// [PolynomialBlock], and are stored one after the other; there is at least one factor. If columns hold the
+// coefficients of many polynomials and factors the powers of a number, the results are their values at the number.
 func CombineColumns(dst, columns, factors []float64) {
 	n := len(dst)
 	columns = columns[:n*len(factors)]
@@ -39,7 +38,7 @@ func AddColumnProducts(dst, x []float64, xStep int, y []float64, yStep, count in
 	addColumnProducts(dst, x, xStep, y, yStep, count)
 }
 
-// addColumnProducts is what addColumnProductsWide does.
+// addColumnProducts is the plain Go version of addColumnProductsWide.
 func addColumnProducts(dst, x []float64, xStep int, y []float64, yStep, count int) {
 	for j := range count {
 		for k, v := range x[j*xStep:][:len(dst)] {
@@ -48,7 +47,7 @@ func addColumnProducts(dst, x []float64, xStep int, y []float64, yStep, count in
 	}
 }
 
-// combine is what combineWide does.
+// combine is the plain Go version of combineWide.
 func combine(dst, columns, factors []float64) {
 	for k := range dst {
 		dst[k] = factors[0] * columns[k]

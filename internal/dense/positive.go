@@ -10,8 +10,8 @@ const (
 	trapezoidRows = 2 * factoredRows
 )
 
-// trapezoid holds rows of a Cholesky factor R, M = R'R, from one on, without the columns before: rows x stride, stride = n - from. What is left of the
-// diagonal is of no meaning.
+// trapezoid holds rows of a Cholesky factor R, M = R'R, from row from on, without the earlier columns: rows x stride,
+// stride = n - from. Entries left of the diagonal are unused.
 type trapezoid struct {
 	from, rows, stride int
 	r                  []float64
@@ -49,7 +49,7 @@ func factors(m []float64, n int) bool {
 // row is row i from its diagonal on.
 func (p trapezoid) row(i int) []float64 { return p.r[i*p.stride+i : (i+1)*p.stride] }
 
-// subtract takes from some rows what the rows of R from one to another, above them, take.
+// subtract subtracts from some rows the contribution of a range of earlier rows of R.
 func (p trapezoid) subtract(above trapezoid, from, to, first, count int, weights []float64) {
 	if from == to {
 		return
@@ -65,7 +65,7 @@ func (p trapezoid) subtract(above trapezoid, from, to, first, count int, weights
 	sums.to(p.r[first*p.stride+first:], p.stride, count, p.stride-first)
 }
 
-// factor turns some rows of R'R, less what those above take, into those of R.
+// factor converts some rows of R'R, minus the contribution of earlier rows, to rows of R.
 func (p trapezoid) factor(first, count int) bool {
 	for i := first; i < first+count; i++ {
 		row := p.row(i)

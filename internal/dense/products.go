@@ -14,8 +14,7 @@ const (
 	tileRows = 4
 	// tileColumns is the number of columns whose sums a kernel keeps in registers.
 	tileColumns = 32
-	// prefetchBytes is how far ahead of their use rows are asked for, at least: as long as
-	// memory takes to answer.
+	// prefetchBytes is the least prefetch distance, which corresponds to the memory latency.
 	prefetchBytes = 4096
 	// tileLength is the number of rows that are summed before other columns are.
 	tileLength = 256
@@ -48,7 +47,7 @@ func FrameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 	}
 }
 
-// addressed are rows of a matrix that begin apart entries after each other.
+// addressed is a matrix whose rows begin apart entries after each other.
 type addressed struct {
 	x     []float64
 	apart int
@@ -65,7 +64,7 @@ func SquaredDistances(squares, x, c []float64, n, length int) {
 	framePanel(squares, 0, squares, rows, c, rows, n, 0, length) // there are no axes, and no products
 }
 
-// framePanel does so for as many axes as a kernel takes.
+// framePanel computes these for as many axes as a kernel takes.
 func framePanel(y []float64, stride int, squares []float64, x addressed, c []float64, axes addressed, n, count, length int) {
 	y = y[:max(count-1, 0)*stride+n]
 	tile := 8 * tileRows * x.apart
@@ -82,7 +81,7 @@ func framePanel(y []float64, stride int, squares []float64, x addressed, c []flo
 	}
 }
 
-// at is where number i of x is, nil where x is.
+// at returns x from index i on, nil if x is nil.
 func at(x []float64, i int) *float64 {
 	if x == nil {
 		return nil
@@ -90,8 +89,8 @@ func at(x []float64, i int) *float64 {
 	return &x[i]
 }
 
-// frameProducts is what the kernels do. Conversions keep products from being fused with
-// their sums.
+// frameProducts is the plain Go version of the kernels. Conversions prevent products from being fused with their
+// sums.
 func frameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m, length int) {
 	for i := range n {
 		row := x[i*length : (i+1)*length]
@@ -104,8 +103,7 @@ func frameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 	}
 }
 
-// laneProduct returns the product of x - c with an axis, with itself where that is nil, by
-// sums of eight lanes.
+// laneProduct returns the product of x - c with an axis, or with itself if axis is nil, by sums of eight lanes.
 func laneProduct(x, c, axis []float64) float64 {
 	var s [8]float64
 	for j, e := range x {
@@ -172,7 +170,7 @@ func addUpper(c, w, x []float64, n, cols, from, to int) {
 	}
 }
 
-// SquareRows is a number of rows whose squares are worth handing to a goroutine.
+// SquareRows is the least number of rows whose squares justify a goroutine.
 const SquareRows = 8 * tileAxes
 
 // weighted are n rows of x, stride apart, less c where that is not nil, with weights for each of
@@ -215,7 +213,7 @@ func (a *weighted) to(sums []float64, stride, count, cols int) {
 	}
 }
 
-// plain is what the kernels do.
+// plain is the plain Go version of the kernels.
 func (a *weighted) plain(sums []float64, stride, count, cols int) {
 	for i := range a.n {
 		for k := range count {

@@ -7,8 +7,8 @@ import "math"
 //
 //	M = H T H',   T = G W G',   f(M) b = H G f(W) G' H' b,
 //
-// it keeps both as they are: 4n^3/3 operations and some n^2, and 10 n^2 for each vector,
-// where eigenvectors take 9 n^3.
+// it stores H and G instead of their product: 4n^3/3 operations and some n^2, and 10 n^2 for each vector, while
+// eigenvectors take 9 n^3.
 //
 // Sources: G. H. Golub and C. F. Van Loan, Matrix Computations, 4th ed., sections 8.3.1 and
 // 8.3.3; H. Bowdler, R. S. Martin, C. Reinsch, J. H. Wilkinson, The QR and QL algorithms for
@@ -37,8 +37,8 @@ func NewSpectral(n int) *Spectral {
 	return &Spectral{n: n, m: make([]float64, n*n), Values: vec(), off: vec(), tau: vec(), v: vec(), w: vec()}
 }
 
-// Factorize finds the eigenvalues of a symmetric matrix, of which it reads the lower
-// triangle. It reports false where there are none, as for a matrix that is not finite.
+// Factorize computes the eigenvalues of a symmetric matrix, of which it reads the lower triangle. It returns false if
+// the iteration fails, as for a matrix that is not finite.
 func (s *Spectral) Factorize(matrix []float64) bool {
 	n := s.n
 	for i := range n {
@@ -166,7 +166,7 @@ func (s *Spectral) sweep(first, last int) {
 	e[first], e[last] = g, 0
 }
 
-// Hypotenuse is math.Hypot, sooner where squares fit.
+// Hypotenuse is math.Hypot, but faster if squares neither overflow nor underflow.
 func Hypotenuse(x, y float64) float64 {
 	if sum := float64(x*x) + float64(y*y); sum > squaresFit && sum < 1/squaresFit {
 		return math.Sqrt(sum)

@@ -16,7 +16,7 @@ func Dot(x, y []float64) float64 {
 	return sum
 }
 
-// squaresFit bounds sums of squares between which none of them was lost.
+// squaresFit bounds sums of squares that have neither underflowed nor overflowed.
 const squaresFit = 0x1p-900
 
 // Norm is the Euclidean norm: the root of the sum of squares where that is well within the range of the
@@ -64,5 +64,5 @@ func Grow[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// Negligible is the part of a distance that is rounding.
+// Negligible is the fraction of a distance that is due to rounding.
 const Negligible = 1e-8

@@ -16,8 +16,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// turns reports whether a method gives the same for rows that are turned, as those are
-// that are given by coordinates.
+// turns reports whether a method commutes with rotations of the rows. Only then may it work on coordinates along
+// principal axes.
 func turns(m Method) bool {
 	switch m := m.(type) {
 	case Auto, classic.LPCA, classic.MLS, classic.SPH, classic.MFIT, classic.QMF, classic.KDE, principal.PCA:
@@ -40,7 +40,7 @@ func mostLatent(m Method) int {
 	return core.LatentOf(m)
 }
 
-// wantsPlane reports whether rows of so many columns are denoised along principal axes.
+// wantsPlane reports whether rows with this number of columns are denoised along principal axes.
 func wantsPlane(m Method, D int, o Options) (bool, error) {
 	_, linear := m.(principal.PCA)
 	least := mostLatent(m) + 1
@@ -56,8 +56,8 @@ func wantsPlane(m Method, D int, o Options) (bool, error) {
 	return !kept, nil
 }
 
-// findPlane returns the plane of the rows of x, nil where all columns are to be kept, and the linear
-// model to compare a method with, nil where there is no such choice, both by up to planeRows rows.
+// findPlane returns the plane of the rows of x, nil if all columns are to be kept. It also returns the linear model
+// to compare a method with, nil if there is none. It uses up to planeRows rows for each.
 func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*principal.Plane, *principal.Linear, error) {
 	wanted, err := wantsPlane(m, x.D, o)
 	if err != nil || !wanted {
@@ -66,7 +66,7 @@ func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*principa
 	return planeOfSample(ctx, m, principal.PlaneSample(x), o)
 }
 
-// planeOfSample is findPlane by distinct rows of positive weight.
+// planeOfSample does what findPlane does, given distinct rows of positive weight.
 func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*principal.Plane, *principal.Linear, error) {
 	_, linear := m.(principal.PCA)
 	_, charts := m.(Auto)
@@ -74,13 +74,14 @@ func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*prin
 	return s.Find(ctx, x, auto.MostPlaces)
 }
 
-// turnsLoss reports whether a loss does not change where residuals are turned.
+// turnsLoss reports whether a loss is invariant under rotations of the residuals.
 func turnsLoss(l framework.Loss) bool {
 	_, sized := l.(rowloss.Dimensioned)
 	return l == nil || !sized && rowloss.StructureOf(l) == rowloss.StructureRadial
 }
 
-// onPlane is a method that knows the plane, where it has a use for it, and the linear model to compare its charts with, nil for none.
+// onPlane returns a method that uses the plane, if it can, and the linear model to compare its charts with, nil for
+// none.
 func onPlane(m Method, p *principal.Plane, l *principal.Linear) Method {
 	switch m := m.(type) {
 	case Auto:
@@ -112,8 +113,8 @@ func (d *Denoiser) columns() int {
 	return d.prepared.Cloud.D
 }
 
-// Axes returns the number of principal axes in whose coordinates charts are made, 0 where charts are made in the
-// columns themselves.
+// Axes returns the number of principal axes in whose coordinates charts are made, 0 if charts are made in the columns
+// themselves.
 func (d *Denoiser) Axes() int {
 	if d.plane == nil {
 		return 0
@@ -121,7 +122,7 @@ func (d *Denoiser) Axes() int {
 	return d.plane.R
 }
 
-// denoiseWide denoises the coordinates of rows, and writes the rows that belong to these.
+// denoiseWide denoises the coordinates of rows, and writes the corresponding rows.
 func (d *Denoiser) denoiseWide(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	p, threads := d.plane, par.Threads(o.Threads)
 	z := rows.Data{N: x.N, D: p.R}
@@ -139,8 +140,8 @@ func (d *Denoiser) denoiseWide(ctx context.Context, x rows.Data, o Options) (*Re
 	return r, err
 }
 
-// describeWide describes the surface in the coordinates of the plane, and counts the
-// distance from that in the scores.
+// describeWide describes the surface in the coordinates of the plane, and includes the distance from the plane in the
+// scores.
 func (d *Denoiser) describeWide(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
 	p, threads := d.plane, par.Threads(o.Threads)
 	if _, linear := d.prepared.Method.(principal.PCA); linear {
@@ -174,8 +175,7 @@ func (d *Denoiser) describeWide(ctx context.Context, x rows.Data, r *Result, uni
 	return g, nil
 }
 
-// describeLinear describes a linear model: it is nowhere curved, and the standard error is that of
-// rows shrunk alike.
+// describeLinear describes a linear model. It has no curvature, and its standard error is that of rows shrunk alike.
 func (d *Denoiser) describeLinear(x rows.Data, o Options) *Geometry {
 	g := &Geometry{Curvature: make([]float64, x.N), Error: make([]float64, x.N), Score: make([]float64, x.N)}
 	p, n := d.plane, float64(d.prepared.Cloud.Count())

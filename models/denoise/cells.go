@@ -20,23 +20,25 @@ import (
 // CellRows are cut into cells of about CellRows, and each cell, with a halo of rows around it, is a cloud of its own.
 
 const (
-	// CellRows is the number of rows of a cell by default.
+	// CellRows is the default number of rows of a cell.
 	CellRows = 1 << 16
-	// SampleRows bounds the sample that a partition is made for, and half of the rows whose normals are oriented together.
+	// SampleRows bounds the sample that determines a partition. Half of it bounds the rows whose normals are oriented
+	// together.
 	SampleRows = principal.PlaneRows
-	// cellColumns bounds the columns of rows that are cut into cells; boxes of more have all rows in their halo.
+	// cellColumns bounds the columns of rows that are cut into cells: with more columns all rows would be in the halo
+	// of each cell.
 	cellColumns = 30
 	// wholeCells is the number of cells up to which a cloud is fitted as a whole.
 	wholeCells = 4
-	// haloRows is the number of rows in a ball, haloReach the width of a halo in units of its radius, haloQuantile
-	// the part of the places of a cell at which the ball is smaller, haloPlaces bounds these.
+	// haloRows is the number of rows in a ball. haloReach is the width of a halo in units of the ball's radius. The
+	// radius is the quantile haloQuantile over at most haloPlaces points of a cell.
 	haloRows, haloReach, haloQuantile, haloPlaces = 1500, 1.5, 0.9, 256
-	// chartReach is the width of a halo in units of the radius of charts, of which feet are means over those near by, and
-	// haloMost bounds the rows of a cell with this halo.
+	// chartReach is the width of a halo in units of the chart radius, since a projection is a mean over nearby
+	// charts. haloMost bounds the rows of a cell with this halo.
 	chartReach, haloMost = 1.7, 2
 )
 
-// Cell is a box of space, Lo <= x < Hi. Its rows are denoised by those within Halo of it.
+// Cell is a box Lo <= x < Hi. Its rows are denoised by the rows within the distance Halo of it.
 type Cell struct {
 	Lo   []float64 `json:"lo"`
 	Hi   []float64 `json:"hi"`
@@ -53,7 +55,7 @@ func (c *Cell) holds(x []float64, halo float64) bool {
 	return true
 }
 
-// rows lists those of positive weight within a distance of the cell.
+// rows lists the rows of positive weight within a distance of the cell.
 func (c *Cell) rows(x rows.Data, halo float64, threads int) []int {
 	parts := make([][]int, par.Shards(x.N))
 	par.Do(threads, len(parts), func(_, s int) {
@@ -67,9 +69,9 @@ func (c *Cell) rows(x rows.Data, halo float64, threads int) []int {
 	return slices.Concat(parts...)
 }
 
-// Partition cuts space into cells for a method fitted to n rows, by planes at right angles to the axes (J. L. Bentley 1975);
-// there is one cell where Fit would not cut them. The sample is the [SampleRows] rows of the least [Hash]. The method comes
-// back with a dimension, where that is to be chosen by the rows.
+// Partition cuts space into cells for a method fitted to n rows, by planes at right angles to the axes (J. L. Bentley
+// 1975). It returns one cell if Fit would not cut the rows. The sample is the [SampleRows] rows of the least [Hash].
+// If the rows determine the dimension, the returned method has it.
 func Partition(ctx context.Context, m Method, sample rows.Data, n int, o Options) (Method, []Cell, error) {
 	p := partition{sample: sample, part: float64(sample.N) / float64(n), near: make([]int, sample.N)}
 	all := Cell{Lo: make([]float64, sample.D), Hi: make([]float64, sample.D)}
@@ -94,7 +96,7 @@ func Partition(ctx context.Context, m Method, sample rows.Data, n int, o Options
 	return m, p.cells, nil
 }
 
-// look finds the dimension and the size of charts of the sample, where these are to be chosen, and the number of neighbours.
+// look finds the dimension and the chart size of the sample, if they are to be chosen, and the number of neighbours.
 func (p *partition) look(ctx context.Context, m Method, n int, o Options) (Method, int, error) {
 	of := m
 	s, open := m.(SelectDimension)
@@ -127,20 +129,20 @@ func (p *partition) look(ctx context.Context, m Method, n int, o Options) (Metho
 	return m, max(k, charts.Neighbors), err
 }
 
-// Hash is the same number for the same coordinates, and looks random otherwise.
+// Hash returns the same pseudorandom number for the same coordinates.
 func Hash(x []float64) uint64 { return core.Hash(x) }
 
 type partition struct {
 	sample        rows.Data
-	part, perCell float64 // of the rows, and rows of the sample in a cell
-	ball          int     // rows of the sample in a ball of a halo
-	near          []int   // by row of the sample, those of its chart
+	part, perCell float64 // number of rows, and of sample rows in a cell
+	ball          int     // number of sample rows in a ball of a halo
+	near          []int   // for each row of the sample, the sample rows of its chart
 	index         lookup.Index
 	search        lookup.Search
 	cells         []Cell
 }
 
-// divide makes cells of a box with the rows of a list.
+// divide makes cells of a box with the listed rows.
 func (p *partition) divide(box Cell, list []int) {
 	b := lookup.NewBox(p.sample.D)
 	for _, i := range list {
@@ -174,8 +176,8 @@ func (p *partition) divide(box Cell, list []int) {
 	p.divide(right, list[middle:])
 }
 
-// halo is the width of the halo of a cell with the rows of a list: that of balls of haloRows or, if they are larger, of
-// the charts of the sample, as far as the cell has no more than haloMost times its rows then.
+// halo returns the width of the halo of a cell with the listed rows. It is that of balls of haloRows or, if larger,
+// of the charts of the sample, unless the cell with this halo has more than haloMost times its rows.
 func (p *partition) halo(box *Cell, list []int) float64 {
 	n := min(len(list), haloPlaces)
 	balls, charts := make([]float64, n), make([]float64, n)
@@ -194,7 +196,7 @@ func (p *partition) halo(box *Cell, list []int) float64 {
 	return max(haloReach*dense.Select(balls, at), min(chartReach*dense.Select(charts, at), most))
 }
 
-// far is the distance of a row from the cell, the largest over the columns.
+// far is the largest distance of a row from the cell over the columns.
 func (c *Cell) far(x []float64) (far float64) {
 	for j, v := range x {
 		far = max(far, c.Lo[j]-v, v-c.Hi[j])
@@ -202,7 +204,7 @@ func (c *Cell) far(x []float64) (far float64) {
 	return far
 }
 
-// local reports whether the charts of a method depend on the rows near them only.
+// local reports whether the charts of a method only depend on the rows near them.
 func local(m Method) bool {
 	switch m := m.(type) {
 	case Auto, classic.SCQM, classic.LPCA, classic.MLS, classic.APSS, classic.SPH, classic.QMF:
@@ -217,19 +219,20 @@ func local(m Method) bool {
 	return false
 }
 
-// cells are those of a cloud that is fitted cell by cell.
+// cells holds the cells of a cloud that is fitted cell by cell.
 type cells struct {
 	method Method
 	x      rows.Data
 	axes   int
 	list   []Cell
 
-	middle *Denoiser // of the cell in the middle of the list
+	middle *Denoiser // fit of the cell in the middle of the list
 	mu     sync.Mutex
-	at     int // the last cell fitted, with
+	at     int // number of the last fitted cell, and its fit
 	last   *Denoiser
 
-	// sample are rows whose normals are oriented together; places, normals, and which cells have told theirs.
+	// sample are the rows whose normals are oriented together, with their denoised positions, their normals, and
+	// which cells have computed their normals.
 	sample          rows.Data
 	places, normals []float64
 	told            []bool
@@ -240,7 +243,7 @@ func wantsCells(m Method, x rows.Data, o Options) bool {
 	return x.N > wholeCells*cmp.Or(o.CellRows, CellRows) && x.D < cellColumns && local(m)
 }
 
-// fitCells makes the partition and fits the cell in the middle, by whose settings the method is described.
+// fitCells makes the partition and fits the middle cell. The settings of that cell describe the method.
 func fitCells(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
 	sample := x.Select(core.Smallest(x, 2*SampleRows))
 	some := rows.Data{N: min(sample.N, SampleRows), D: x.D}
@@ -267,7 +270,7 @@ func fitCells(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser,
 	return &Denoiser{prepared: c.middle.prepared, plane: c.middle.plane, note: c.middle.note, unit: 1, cells: c}, nil
 }
 
-// fit fits a cell, unless it is the last one or that in the middle.
+// fit fits a cell, unless it is the last fitted one or the middle one.
 func (c *cells) fit(ctx context.Context, k int, o Options) (*Denoiser, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -286,7 +289,7 @@ func (c *cells) fit(ctx context.Context, k int, o Options) (*Denoiser, error) {
 	return c.last, nil
 }
 
-// each fits one cell after the other that has rows of x, and does something with them.
+// each fits, one after another, the cells that contain rows of x, and calls a function for each.
 func (c *cells) each(ctx context.Context, x rows.Data, o Options, do func(d *Denoiser, k int, list []int) error) error {
 	bar := core.Progress{Report: o.Progress, Total: x.N}
 	for k := range c.list {
@@ -345,7 +348,7 @@ func (c *cells) denoise(ctx context.Context, x rows.Data, o Options) (*Result, e
 	return r, err
 }
 
-// scatter copies row j of src, width numbers, to row list[j] of dst.
+// scatter copies row j of src, of the given width, to row list[j] of dst.
 func scatter(dst, src []float64, list []int, width int) {
 	for j, i := range list {
 		copy(dst[i*width:(i+1)*width], src[j*width:(j+1)*width])
@@ -370,7 +373,7 @@ func (c *cells) describe(ctx context.Context, g *Geometry, x rows.Data, r *Resul
 	})
 }
 
-// describeSome describes the surface at rows x of cell k, which become those of a list in g.
+// describeSome describes the surface at rows x of cell k, and writes the results to the listed rows of g.
 func (c *cells) describeSome(ctx context.Context, g *Geometry, d *Denoiser, k int, list []int, x rows.Data, r *Result, unit float64, o Options) error {
 	part, err := d.describe(ctx, x, r, unit, o)
 	if err != nil {
@@ -387,7 +390,7 @@ func (c *cells) describeSome(ctx context.Context, g *Geometry, d *Denoiser, k in
 	return c.tell(ctx, d, k, o)
 }
 
-// tell finds the normals of the sample in a cell.
+// tell computes the normals of the sample in a cell.
 func (c *cells) tell(ctx context.Context, d *Denoiser, k int, o Options) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -415,7 +418,7 @@ func (c *cells) tell(ctx context.Context, d *Denoiser, k int, o Options) error {
 	return nil
 }
 
-// sides orients the sample, once all cells have told its normals.
+// sides orients the sample, once all cells have computed its normals.
 func (c *cells) sides(ctx context.Context, o Options) (*orientedPlaces, error) {
 	for k := range c.list {
 		c.mu.Lock()

@@ -10,10 +10,10 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
-// Select is a method whose number of neighbours, from 8 to 300, minimises the risk as [Auto] estimates it: by the
-// residuals and the divergence, from fits to the rows and to perturbed rows. Tukey's loss bounds large residuals.
-// Of is [LPCA], [MLS], [SPH], [MFIT], [QMF], [SCQM], or [KDE] with local widths; its Neighbors are ignored. Other
-// methods stay unchanged.
+// Select is a method that chooses its number of neighbours, from 8 to 300, by minimising the risk as [Auto] estimates
+// it: by the residuals and the divergence, from fits to the rows and to perturbed rows. Tukey's loss bounds large
+// residuals. Of is [LPCA], [MLS], [SPH], [MFIT], [QMF], [SCQM], or [KDE] with local widths; its Neighbors are
+// ignored. Other methods stay unchanged.
 type Select struct{ Of Method }
 
 // Name returns the name of the method.
@@ -79,7 +79,7 @@ func candidates(m core.Sized, c *Cloud) []int {
 	return list
 }
 
-// InUnits returns the method for rows divided by a unit, and false where there is none.
+// InUnits returns the method for rows divided by a unit, and false if there is none.
 func (m Select) InUnits(unit float64) (Method, bool) {
 	of, ok := core.MethodIn(m.Of, unit)
 	m.Of = of
@@ -89,5 +89,5 @@ func (m Select) InUnits(unit float64) (Method, bool) {
 // Dimension is the dimension of the method.
 func (m Select) Dimension() int { return core.LatentOf(m.Of) }
 
-// Keeps counts the numbers that the choice keeps in memory.
+// Keeps counts the numbers that the choice stores.
 func (m Select) Keeps(f *core.Footprint) { f.Fits, f.Kept = true, f.N*f.D }

@@ -16,21 +16,19 @@ import (
 // once.
 type Denoiser struct {
 	prepared *core.Prepared
-	unit     float64          // of the cloud and of the settings of the method
-	plane    *principal.Plane // whose coordinates the cloud has; nil for those of the rows
+	unit     float64          // unit of the cloud and of the settings of the method
+	plane    *principal.Plane // plane of the cloud's coordinates; nil for coordinates of the rows
 	note     string
-	cells    *cells // of a large cloud, whose middle one the others are of; else nil
+	cells    *cells // of a large cloud, whose middle cell the other fields describe; otherwise nil
 
 	orienting sync.Mutex
-	oriented  *orientedPlaces // once it is asked for
+	oriented  *orientedPlaces // computed on first use
 }
 
-// Fit prepares a method to denoise rows near the surface that the rows of x are
-// near to. Equal rows count as one with the sum of their weights. It keeps the
-// memory of x, which must not change, or takes as much where the size of the rows
-// is beyond 2^100 or below 2^-100: then it works in another unit. Rows with missing
-// entries are left out where x.Missing, and refused elsewhere. It fails with
-// [ErrInput] if x or the settings cannot be used.
+// Fit prepares a method to denoise rows near the surface that the rows of x are near to. Equal rows count as one with
+// the sum of their weights. It keeps a reference to x, which must not change. If the size of the rows is beyond 2^100
+// or below 2^-100, it copies them to another unit instead. Rows with missing entries are left out if x.Missing, and
+// otherwise rejected. It fails with [ErrInput] if x or the settings cannot be used.
 func Fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
 	x, err := onlyComplete(x)
 	if err != nil {
@@ -123,22 +121,22 @@ func fitLinear(ctx context.Context, x rows.Data, l *principal.Linear, d int, why
 	return out, err
 }
 
-// Method returns the method, with the settings that it has taken from the rows.
+// Method returns the method, with the settings that it has determined from the rows.
 func (d *Denoiser) Method() Method {
 	m, _ := core.MethodIn(d.prepared.Method, 1/d.unit)
 	return onPlane(m, nil, nil)
 }
 
-// Note says why the method is not the one asked for; it is empty where it is.
+// Note explains why the method is not the requested one; it is empty otherwise.
 func (d *Denoiser) Note() string { return d.note }
 
-// Neighbors returns the number of neighbours by which results are judged, and
-// with all methods but [Auto] the one that charts are made from.
+// Neighbors returns the number of neighbours used to judge results. For all methods but [Auto] it is also the number
+// from which charts are made.
 func (d *Denoiser) Neighbors() int { return d.prepared.Size }
 
-// Denoise denoises the rows of x, which may be those fitted or others of the same
-// length; their weights do not matter. When ctx is done it returns the error of
-// ctx with a result in which the rows that it has not come to are Unchanged. Where x.Missing, so are those with missing entries.
+// Denoise denoises the rows of x, which may be the fitted rows or others of the same length; their weights do not
+// matter. When ctx is done it returns the error of ctx with a partial result, in which the remaining rows are
+// Unchanged. If x.Missing, rows with missing entries are Unchanged, too.
 func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	x.Weights = nil
 	if list := completeRows(x); list != nil {
@@ -186,8 +184,8 @@ func reserveCopy(m Method, x rows.Data) (*memory.Reservation, error) {
 	return core.NewFootprint(m, x, Options{}).Reserve(m, x, float64(x.N)*float64(x.D))
 }
 
-// intoUnits divides rows beyond 2^100 or below 2^-100 by a power of two, and the
-// settings of a method with them, where the method can be rescaled.
+// intoUnits divides rows beyond 2^100 or below 2^-100 by a power of two, with the settings of the method, if the
+// method can be rescaled.
 func intoUnits(m Method, x rows.Data) (Method, rows.Data, float64, *memory.Reservation, error) {
 	unit := 1.0
 	if x.N > 0 && x.D > 0 && len(x.X) == x.N*x.D {
@@ -204,7 +202,7 @@ func intoUnits(m Method, x rows.Data) (Method, rows.Data, float64, *memory.Reser
 	return in, x.InUnits(unit), unit, held, nil
 }
 
-// leaveUnits turns a result for rows divided by a unit into that for the rows x.
+// leaveUnits converts a result for rows divided by a unit to the result for the rows x.
 func leaveUnits(r *Result, unit float64, x rows.Data) {
 	for i := range r.Rows {
 		row := &r.Rows[i]

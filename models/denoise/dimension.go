@@ -11,10 +11,10 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
-// SelectDimension is a method whose dimension d of the surface, from 1 to 4 and below D, minimises the risk of
-// local quadratic regression, as [Select] estimates it, over all numbers of neighbours. All d share one noise,
-// estimated by the charts of the largest d. A d too small leaves part of the surface in the residuals, a d too
-// large leaves part of the noise in the rows.
+// SelectDimension is a method that chooses the dimension d of the surface, from 1 to 4 and below D. It minimises the
+// risk of local quadratic regression, as [Select] estimates it, over all numbers of neighbours. All d share one noise
+// level, estimated by the charts of the largest d. If d is too small, part of the surface remains in the residuals;
+// if d is too large, part of the noise remains in the rows.
 type SelectDimension struct {
 	// Of is [Auto] or a method that [Select] supports; its Latent is ignored.
 	Of Method
@@ -125,7 +125,7 @@ type Grid int
 
 // Ends of the grid of numbers of neighbours.
 const (
-	// NotChosen: the number was given.
+	// NotChosen: the user gave the number.
 	NotChosen Grid = iota
 	// Within: larger and smaller numbers were tried.
 	Within

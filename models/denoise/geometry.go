@@ -13,34 +13,31 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Geometry describes the surface at denoised rows. With [Auto] it is that of the charts that
-// rows are moved to, at a sharp edge that of the face that the row is on. With other methods it is
-// that of quadratic charts of the rows fitted about the points that rows have moved to, with Tukey's loss at the scale
-// of their own residuals.
+// Geometry describes the surface at denoised rows. With [Auto] the surface is that of the charts that rows are moved
+// to; at a sharp edge it is the face that the row is on. With other methods it is that of quadratic charts fitted to
+// the rows near each denoised row, with Tukey's loss at the scale of their own residuals.
 type Geometry struct {
-	// Normals are unit normals of the surface, n x D, where d = D-1, else nil. See
-	// [Orientation] for their side. They are 0 where no surface was found.
+	// Normals are unit normals of the surface, n x D, if d = D-1, otherwise nil. See [Orientation] for their side.
+	// They are 0 if no surface was found.
 	Normals []float64
-	// Principal are the principal curvatures where d = D-1, n x d, the largest first,
-	// in one over the unit of the rows; else nil. They are positive where the
-	// surface bends away from its normal, as a sphere does from the outward one.
+	// Principal are the principal curvatures if d = D-1, n x d, the largest first, in one over the unit of the rows;
+	// otherwise nil. They are positive if the surface bends away from its normal, as a sphere does from the outward
+	// one.
 	Principal []float64
-	// Curvature is the mean of the principal curvatures; where d < D-1 the length of
-	// the mean curvature vector.
+	// Curvature is the mean of the principal curvatures; if d < D-1, the length of the mean curvature vector.
 	Curvature []float64
-	// Error is the standard error of the surface at a row in each direction away
-	// from it, s sqrt(l): s is the noise, and l the sum of the squared weights with
-	// which rows make up their chart there. It knows of no bias; 0 where the rows
-	// cannot tell.
+	// Error is the standard error of the surface at a row in each normal direction, s sqrt(l). s is the noise, and l
+	// the sum of the squared weights of the rows in their chart. It excludes bias, and is 0 if the rows cannot
+	// determine it.
 	Error []float64
-	// Score is the distance of a row, as it came, from its chart in standard deviations
-	// of the noise near by; where that follows the row, from one that other rows make. A row without a surface has that of the nearest other row
-	// fitted. See [Denoiser.OutlierScore].
+	// Score is the distance of an input row from its chart in standard deviations of the nearby noise. If that chart
+	// follows the row, the chart is one made from other rows. A row without a surface has the score of the nearest
+	// other fitted row. See [Denoiser.OutlierScore].
 	Score []float64
 }
 
-// OutlierScore is the score above which hardly one of 10^5 rows with normal noise is,
-// and from which on Tukey's loss gives a row no weight: 4.7 where D-d = 1.
+// OutlierScore is a score that about one of 10^5 rows with normal noise exceeds, and from which on Tukey's loss gives
+// a row no weight: 4.7 if D-d = 1.
 func (d *Denoiser) OutlierScore() float64 {
 	q := d.columns() - core.LatentOf(d.prepared.Method)
 	if _, linear := d.prepared.Method.(principal.PCA); linear {
@@ -52,10 +49,9 @@ func (d *Denoiser) OutlierScore() float64 {
 	return core.NewQuantiles(q).Cut
 }
 
-// Geometry describes the surface at the rows of r, which is the result of Denoise
-// for x. It fails with [ErrInput] for methods without a dimension of the surface.
-// Normals come as orientation says. The description of a row depends, to the last
-// bit, on that row and those fitted only, but for the side of normals.
+// Geometry describes the surface at the rows of r, the result of Denoise for x. It fails with [ErrInput] for methods
+// without a dimension of the surface. orientation determines the side of the normals. Apart from that side, the
+// description of a row depends only on that row and the fitted rows, to the last bit.
 func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Orientation, o Options) (*Geometry, error) {
 	latent := core.LatentOf(d.prepared.Method)
 	switch {
@@ -91,7 +87,7 @@ func (d *Denoiser) Geometry(ctx context.Context, x rows.Data, r *Result, side Or
 	return g, err
 }
 
-// describe describes the surface on sides that charts happen to take.
+// describe describes the surface without orienting its normals.
 func (d *Denoiser) describe(ctx context.Context, x rows.Data, r *Result, unit float64, o Options) (*Geometry, error) {
 	if d.plane != nil && d.cells == nil {
 		return d.describeWide(ctx, x, r, unit, o)
@@ -141,8 +137,7 @@ func (d *Denoiser) describeCharts(ctx context.Context, x rows.Data, r *Result, u
 	return g, nil
 }
 
-// score turns distances into scores by the noise at each row, or by its median where
-// that is not known.
+// score converts distances to scores by the noise at each row, or by its median if that is not known.
 func (g *Geometry) score(noise []float64, r *Result) {
 	var known []float64
 	for i, v := range noise {
@@ -163,7 +158,7 @@ func (g *Geometry) score(noise []float64, r *Result) {
 	}
 }
 
-// rescale takes a description in a unit of the rows to that of the rows themselves.
+// rescale converts a description from a unit of the rows to that of the rows themselves.
 func (g *Geometry) rescale(unit float64) {
 	for i := range g.Curvature {
 		g.Curvature[i] /= unit

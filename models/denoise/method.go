@@ -12,21 +12,21 @@ type (
 	// Fitted is a method that has been prepared for a cloud. It may be used by several
 	// goroutines at once.
 	Fitted = core.Fitted
-	// Worker makes charts and projects rows on them, in memory of its own.
+	// Worker makes charts and projects rows onto them, in its own memory.
 	Worker = core.Worker
-	// Cloud is the rows that a method is fitted to, with an index of them.
+	// Cloud holds the rows to which a method is fitted, with an index.
 	Cloud = core.Cloud
 	// Neighborhood is the neighbourhood of a point: the nearest rows of a cloud.
 	Neighborhood = core.Neighborhood
-	// Options are what all methods have in common. The zero value is the default.
+	// Options are the settings that all methods share. The zero value is the default.
 	Options = core.Options
-	// Row says how one row was denoised.
+	// Row reports how one row was denoised.
 	Row = core.Row
-	// Result is what became of the rows.
+	// Result holds the denoised rows and their reports.
 	Result = core.Result
 )
 
-// Auto is the method to recommend.
+// Auto is the recommended method.
 type Auto = auto.Auto
 
 // DefaultNeighbors is the number of neighbours that 0 stands for in the settings of most methods.
@@ -36,9 +36,9 @@ const DefaultNeighbors = core.DefaultNeighbors
 const AllColumns = core.AllColumns
 
 var (
-	// ErrInput marks data or settings that cannot be used. It is that of package scqm.
+	// ErrInput reports data or settings that cannot be used. It is the ErrInput of package scqm.
 	ErrInput = core.ErrInput
-	// ErrMemory is matched by errors about work that would take more memory than
-	// there is; the message has the figures. It is found before the work begins.
+	// ErrMemory is matched by the error of a computation that would exceed the available memory. The message has the
+	// figures. The error is returned before the computation begins.
 	ErrMemory = core.ErrMemory
 )

@@ -14,16 +14,16 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Orientation decides to which side normals point. By default neighbouring normals are consistent, along the
-// minimum spanning tree of the fitted rows, whose edges cost more the more the normals turn; in each connected
-// part the normal of the row furthest from the mean points outwards. Rows that were not fitted take the side of
-// the nearest fitted row.
+// Orientation decides to which side normals point. By default neighbouring normals are made consistent along the
+// minimum spanning tree of the fitted rows, in which an edge costs more the more the normals differ. In each
+// connected part the normal of the row furthest from the mean points outwards. Rows that were not fitted take the
+// side of the nearest fitted row.
 //
 // Source: H. Hoppe, T. DeRose, T. Duchamp, J. McDonald, W. Stuetzle, Surface
 // reconstruction from unorganized points, SIGGRAPH 1992.
 type Orientation struct {
-	// Like, n x D, has a vector for each normal to agree with, for example an earlier normal; a vector of 0 leaves
-	// the side of the row to consistency.
+	// Like, n x D, has a vector for each normal to agree with, for example an earlier normal. A zero vector leaves
+	// the side of the row to the default rule.
 	Like []float64
 	// Viewpoint, D, is a point that normals point to, for example the position of the scanner.
 	Viewpoint []float64

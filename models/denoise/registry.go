@@ -12,46 +12,42 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/principal"
 )
 
-// ChooseNeighbors as the Neighbors of Settings leaves them to [Select].
+// ChooseNeighbors, as Neighbors of Settings, requests a choice by [Select].
 const ChooseNeighbors = -1
 
-// ChooseLatent as the Latent of Settings leaves it to [SelectDimension].
+// ChooseLatent, as Latent of Settings, requests a choice by [SelectDimension].
 const ChooseLatent = -1
 
-// Settings are those of all methods by their common names, for those who choose
-// a method by name. Fields that the method does not have must be zero.
+// Settings are the settings of all methods under common names, for callers that choose a method by name. Fields that
+// the method does not have must be zero.
 type Settings struct {
-	// Latent is d, the dimension of the surface; ChooseLatent is what
-	// [SelectDimension] finds.
+	// Latent is d, the dimension of the surface; ChooseLatent uses [SelectDimension].
 	Latent int
-	// Neighbors is K; 0 is the default of the method, ChooseNeighbors what
-	// [Select] finds.
+	// Neighbors is K; 0 is the default of the method, ChooseNeighbors uses [Select].
 	Neighbors int
-	// Loss is that of scqm and linear; for auto nil is Tukey's, and squared_l2
-	// is the only other.
+	// Loss is the loss of scqm and linear. For auto, nil is Tukey's loss, and squared_l2 is the only other.
 	Loss framework.Loss
-	// LossFor is that of scqm and linear, in place of Loss.
+	// LossFor replaces Loss for scqm and linear.
 	LossFor func(distances []float64) (framework.Loss, error)
-	// Ridge is that of scqm, and the lambda of qmf.
+	// Ridge is the ridge of scqm, and the lambda of qmf.
 	Ridge float64
-	// Passes is that of scqm and linear.
+	// Passes is the setting of scqm and linear.
 	Passes int
-	// Degree and Flat are those of mls.
+	// Degree and Flat are settings of mls.
 	Degree int
 	Flat   bool
-	// Width and Local are those of kde and logkde.
+	// Width and Local are settings of kde and logkde.
 	Width float64
 	Local bool
 }
 
-// Description is what a list of methods says about one of them.
+// Description describes a method in a list of methods.
 type Description struct {
-	// Name is what users choose the method by.
+	// Name is the name by which users choose the method.
 	Name string
-	// Summary says in a line what it does.
+	// Summary describes the method in one line.
 	Summary string
-	// Settings names the fields of Settings that it has beside Latent and
-	// Neighbors.
+	// Settings names the fields of Settings that it has in addition to Latent and Neighbors.
 	Settings []string
 }
 
@@ -113,13 +109,12 @@ func newAuto(s Settings) (Method, error) {
 	return m, nil
 }
 
-// ChoosesNeighbors reports whether the method of a name chooses the number of neighbours
-// where none is given.
+// ChoosesNeighbors reports whether the named method chooses the number of neighbours if none is given.
 func ChoosesNeighbors(name string) bool {
 	return name == Auto{}.Name() || name == classic.APSS{}.Name()
 }
 
-// newAPSS leaves the number of neighbours to Select unless it is given.
+// newAPSS uses Select for the number of neighbours unless it is given.
 func newAPSS(s Settings) (Method, error) {
 	m := classic.APSS{Latent: s.Latent, Neighbors: s.Neighbors}
 	if s.Neighbors == 0 {
@@ -139,8 +134,7 @@ func Describe() []Description {
 	return list
 }
 
-// ByName returns the method of that name. Unknown names, and settings that the
-// method does not have, are errors.
+// ByName returns the method of that name. Unknown names, and settings that the method does not have, are errors.
 func ByName(name string, s Settings) (Method, error) {
 	var names []string
 	for _, e := range registry {
@@ -176,7 +170,7 @@ func construct(method func(Settings) (Method, error), s Settings) (Method, error
 	return m, err
 }
 
-// given lists the settings that are not zero, beside Latent and Neighbors.
+// given lists the nonzero settings other than Latent and Neighbors.
 func (s Settings) given() []string {
 	var names []string
 	for name, given := range map[string]bool{

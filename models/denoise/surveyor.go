@@ -44,8 +44,8 @@ func (d *Denoiser) newSurveyor(source func() *chart.Source) *surveyor {
 	return s
 }
 
-// row describes the surface at row i in g, with the distance of the row from it as the score. It returns the noise
-// nearby, 0 if it is unknown.
+// row describes the surface at row i in g, with the distance of the row from it as the score. It returns the nearby
+// noise, 0 if it is unknown.
 func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64) (noise float64) {
 	D := s.cloud.D
 	for j := range D {

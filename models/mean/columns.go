@@ -10,14 +10,13 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// byColumn reports whether the mean is one of every column apart, so that columns
-// can be in units of their own: where the loss is a sum over entries.
+// byColumn reports whether the mean can be computed for each column separately, so that columns may have different
+// units: if the loss is a sum over entries.
 func byColumn(x rows.Data, c Config) bool {
 	return x.D > 1 && rowloss.StructureOf(c.Loss) == rowloss.StructureSeparable && c.Options.Checkpoint == nil
 }
 
-// ofColumns computes the mean of every column, and the run that it would have
-// been if all had run side by side, but for its history.
+// ofColumns computes the mean of every column, and a run that summarises the runs of the columns, without a history.
 func ofColumns(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	whole, err := NewProblem(ctx, x, c.Loss, c.Threads)
 	if err != nil {
@@ -53,8 +52,8 @@ func ofColumns(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	return m, err
 }
 
-// join adds the run of column k: costs and work add up, the largest stationarity
-// counts, and the first status but converged.
+// join adds the run of column k: costs and work add up, the largest stationarity counts, and the first status other
+// than converged.
 func join(all, one *framework.Result, k int) {
 	all.Cost += one.Cost
 	all.Iterations = max(all.Iterations, one.Iterations)

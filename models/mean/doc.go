@@ -3,9 +3,9 @@
 //
 //	c = argmin sum_i w_i loss(c - x_i),
 //
-// and how it answers when rows move or are left out. With squared_l2 it is the
-// mean, with l1 the median of every column, with l2 the geometric median, with
-// huber something between; a loss of one's own makes another.
+// and the response of the mean when rows move or are left out. With squared_l2 it is the mean, with l1 the median of
+// every column, with l2 the geometric median, and with huber something between mean and median. User-defined losses
+// are possible.
 //
 // Begin with [Of].
 //

@@ -30,8 +30,7 @@ func (p *Problem) factorize(c []float64) (*mat.Cholesky, error) {
 	return factor, nil
 }
 
-// scaledCondition is the condition number of H with columns in units in which its
-// diagonal is 1.
+// scaledCondition is the condition number of H after scaling its diagonal to 1.
 func scaledCondition(h *mat.SymDense) float64 {
 	D := h.SymmetricDim()
 	scaled := mat.NewSymDense(D, nil)
@@ -47,8 +46,7 @@ func scaledCondition(h *mat.SymDense) float64 {
 	return factor.Cond()
 }
 
-// maxCondition is that number beyond which answers are rounding
-// errors.
+// maxCondition is the condition number above which results are rounding errors.
 const maxCondition = 1e13
 
 // hessian computes the sum of w_i times the Hessian of the loss at c - x_i.
@@ -111,8 +109,8 @@ func (p *Problem) addDiagonal(h *mat.SymDense, c []float64, l framework.Separabl
 	return p.ctx.Err()
 }
 
-// addProducts computes the Hessians of a loss that offers nothing but products,
-// or gradients to take differences of, some rows at a time.
+// addProducts computes the Hessians of a loss from its Hessian products, or from differences of its gradients, some
+// rows at a time.
 func (p *Problem) addProducts(h *mat.SymDense, c []float64) error {
 	D, n := p.data.D, p.data.N
 	batch := min(n, max(1, productEntries/(D*D)))
@@ -143,8 +141,7 @@ func (p *Problem) addProducts(h *mat.SymDense, c []float64) error {
 	return nil
 }
 
-// product replaces every row of v by the product of the Hessian of the loss at
-// that row of r with it.
+// product replaces every row of v by the product of the Hessian of the loss at the corresponding row of r with it.
 func (p *Problem) product(v, r []float64) error {
 	if err := p.ctx.Err(); err != nil {
 		return err
@@ -155,6 +152,6 @@ func (p *Problem) product(v, r []float64) error {
 	return nil
 }
 
-// ErrNoCurvature marks a mean at which the loss has no second derivatives, so
-// that its response to changes of the data is undefined.
+// ErrNoCurvature reports a mean at which the loss has no second derivatives, so that its response to changes of the
+// data is undefined.
 var ErrNoCurvature = errors.New("no second derivatives at the mean")

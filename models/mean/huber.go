@@ -10,7 +10,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Distances returns those of rows from the mean.
+// Distances returns the distances of rows from the mean.
 func (m *Mean) Distances(x rows.Data) []float64 {
 	d := make([]float64, x.N)
 	for i := range d {
@@ -19,8 +19,8 @@ func (m *Mean) Distances(x rows.Data) []float64 {
 	return d
 }
 
-// DefaultLoss returns the loss of a name for rows: its delta is chosen by
-// [losses.DefaultDelta] from their distances from the geometric median.
+// DefaultLoss returns the named loss for rows. [losses.DefaultDelta] chooses its delta from their distances from the
+// geometric median.
 func DefaultLoss(ctx context.Context, name string, x rows.Data, threads int) (framework.Loss, error) {
 	m, err := Of(ctx, x, Config{Loss: losses.L2(), Threads: threads})
 	if err != nil {

@@ -10,16 +10,13 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Of computes the mean of rows with their weights, starting from the median of
-// each column. Like framework.Solve, it returns the best mean so far beside the
-// error of a run that failed, and no error where the run was cancelled or out of
-// budget: see Run.Status. A loss that is a sum over entries has a mean of every
-// column apart, which may then be in units as unlike as one likes; limits but
-// that of time hold for each, Run has no history, and only a run with a checkpoint
-// takes all columns together. Where the loss is not convex the mean is a minimum,
-// if not the lowest. Rows whose size is beyond 2^100 or below 2^-100 are averaged in
-// other units where the loss is a [rowloss.Rescaler]; where the sum of losses is
-// not a number that float64 holds, the error says so at once.
+// Of computes the mean of weighted rows, starting from the median of each column. Like framework.Solve, it returns
+// the best mean so far together with the error of a failed run. A run that was cancelled or out of budget gives no
+// error: see Run.Status. For a loss that is a sum over entries, each column is computed separately and may have its
+// own unit. Limits other than the time limit then apply to each column, and Run has no history; only a run with a
+// checkpoint takes all columns together. If the loss is not convex the mean is a local minimum. Rows whose size is
+// beyond 2^100 or below 2^-100 are averaged in other units if the loss is a [rowloss.Rescaler]. If the sum of losses
+// overflows a float64, it returns an error at once.
 func Of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	held, err := reserveMean(x, c.Threads)
 	if err != nil {
@@ -48,7 +45,7 @@ func of(ctx context.Context, x rows.Data, c Config) (*Mean, error) {
 	return ofAll(ctx, x, c)
 }
 
-// of computes the mean in units, whose objective is checked before.
+// of computes the mean in given units, after a check of the objective.
 func (u *units) of(ctx context.Context, c Config) (*Mean, error) {
 	if u.unit == 1 {
 		return of(ctx, u.data, c)

@@ -8,13 +8,12 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// ErrMemory is matched by errors about work that would take more memory than
-// there is; the message has the figures. It is found before the work begins.
+// ErrMemory is matched by the error of a computation that would exceed the available memory. The message has the
+// figures. The error is returned before the computation begins.
 var ErrMemory = memory.ErrTooLarge
 
-// reserve holds numbers for an act on rows, beside the sums of shards, the
-// buffers of threads and the points of a solver. Sizes are float64, so that no
-// product of them overflows.
+// reserve reserves memory for numbers of a computation on rows, plus the sums of shards, the buffers of threads and
+// the points of a solver. Sizes are float64, so that no product of them overflows.
 func reserve(act string, x rows.Data, threads int, numbers float64) (*memory.Reservation, error) {
 	D := float64(x.D)
 	shards, workers := float64(par.Shards(x.N)), float64(par.Threads(threads))
@@ -27,15 +26,15 @@ func reserve(act string, x rows.Data, threads int, numbers float64) (*memory.Res
 	return r, nil
 }
 
-// reserveMean holds what finding a mean takes: a column with its order and
-// weights, distances of rows, and the Hessian with its factor.
+// reserveMean reserves the memory to compute a mean: a column with its order and weights, distances of rows, and the
+// Hessian with its factor.
 func reserveMean(x rows.Data, threads int) (*memory.Reservation, error) {
 	n, D := float64(x.N), float64(x.D)
 	return reserve("", x, threads, 6*n+hessian(D))
 }
 
-// reserveSensitivity holds what answers about a mean take beside the rows: the
-// Hessian with its factor, and so many copies of the rows.
+// reserveSensitivity reserves the memory for responses of a mean, in addition to the rows: the Hessian with its
+// factor, and the given number of copies of the rows.
 func reserveSensitivity(x rows.Data, threads int, copies float64) (*memory.Reservation, error) {
 	n, D := float64(x.N), float64(x.D)
 	return reserve("influence of ", x, threads, copies*n*D+3*n+hessian(D))

@@ -18,9 +18,9 @@ import (
 // A Problem holds buffers: use it from one goroutine at a time.
 type Problem struct {
 	data    rows.Data
-	loss    framework.Loss // plain, or rounded
+	loss    framework.Loss // original or smoothed
 	plain   framework.Loss
-	rounded framework.Loss // over the last length above 0; nil where there is none
+	rounded framework.Loss // over the last length above 0; nil for none
 	ctx     context.Context
 	threads int
 	blocks  []framework.Block
@@ -192,7 +192,7 @@ func (p *Problem) Smooth(eps float64) {
 	p.loss = p.rounded
 }
 
-// parts is the number of parts of the mean that nothing connects.
+// parts is the number of independent parts of the mean.
 func (p *Problem) parts() int {
 	if rowloss.StructureOf(p.plain) == rowloss.StructureSeparable {
 		return p.data.D

@@ -14,41 +14,38 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// touching is the size of a residual, relative to the typical one, below which a
-// row sits on the kink of a radial loss.
+// touching is the size of a residual, relative to the typical one, below which a row counts as at the kink of a
+// radial loss.
 const touching = 1e-3
 
-// Sensitivity is how a mean answers to first order when its rows change. With
-// r_i = c - x_i, g_i the gradient and L_i the Hessian of the loss at r_i,
+// Sensitivity is the first-order response of a mean to changes of its rows. With r_i = c - x_i, g_i the gradient and
+// L_i the Hessian of the loss at r_i,
 //
 //	H = sum_i w_i L_i,
 //
 // leaving out row i moves the mean by H^-1 w_i g_i.
 //
-// Losses such as l1, whose second derivatives vanish but at kinks, tell nothing
-// in this way. They are rounded over the length n^(-1/5) times the typical
-// residual, the bandwidth at which H estimates the density of the rows at the
-// mean, and the sensitivity is that of the mean under the rounded loss. So is an
-// l2 mean that sits on a row.
+// For losses such as l1, whose second derivatives vanish except at kinks, H gives no information. They are smoothed
+// over the length n^(-1/5) times the typical residual, the bandwidth at which H estimates the density of the rows at
+// the mean. The sensitivity is that of the mean under the smoothed loss. The same is done for an l2 mean that
+// coincides with a row.
 //
 // Source: F. R. Hampel, The influence curve and its role in robust estimation,
 // Journal of the American Statistical Association 69 (1974); for the bandwidth,
 // B. W. Silverman, Density estimation, 1986, section 3.4.
 type Sensitivity struct {
-	// C is the mean; it differs from that of the loss where Rounding, the length
-	// over which kinks were rounded, is above 0.
+	// C is the mean. It is that of the smoothed loss if Rounding, the smoothing length, is above 0.
 	C        []float64
 	Rounding float64
 
-	unit   float64   // in which p and at, the mean there, are
+	unit   float64   // unit of p and at, the mean in this unit
 	at     []float64 // D
 	p      *Problem
 	factor *mat.Cholesky
 }
 
-// Sensitivity prepares the answers of the mean to changes of x, the rows that it
-// is the mean of. It fails with [ErrNoCurvature] where the rows do not hold the
-// mean in place to second order.
+// Sensitivity prepares the response of the mean to changes of x, the rows of the mean. It fails with [ErrNoCurvature]
+// if the Hessian is singular.
 func (m *Mean) Sensitivity(ctx context.Context, x rows.Data, threads int) (*Sensitivity, error) {
 	held, err := reserveSensitivity(x, threads, 0)
 	if err != nil {
@@ -78,7 +75,7 @@ func (m *Mean) Sensitivity(ctx context.Context, x rows.Data, threads int) (*Sens
 	return s, nil
 }
 
-// prepare factorizes second derivatives, of a rounded loss where it has to be.
+// prepare factorizes the Hessian, of a smoothed loss if necessary.
 func (s *Sensitivity) prepare(ctx context.Context) error {
 	touched, err := s.p.touched(s.at)
 	if err != nil {
@@ -96,7 +93,7 @@ func (s *Sensitivity) prepare(ctx context.Context) error {
 	return err
 }
 
-// touched reports whether a radial loss has a row on its kink.
+// touched reports whether a row is at the kink of a radial loss.
 func (p *Problem) touched(c []float64) (bool, error) {
 	_, radial := p.plain.(framework.Radial)
 	_, kinked := p.plain.(framework.Smoother)
@@ -112,7 +109,7 @@ func (p *Problem) touched(c []float64) (bool, error) {
 	return false, err
 }
 
-// round goes to the mean of a rounded loss.
+// round moves to the mean of a smoothed loss.
 func (s *Sensitivity) round(ctx context.Context) error {
 	l, ok := s.p.plain.(framework.Smoother)
 	if !ok {

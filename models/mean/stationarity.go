@@ -9,17 +9,15 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Stationarity writes |sum w_i g_i| / sum w_i |g_i|, a number in [0, 1] that does
-// not depend on scale, 0 where all gradients are. Where residuals are 0, on the
-// kink of a loss, g_i are those subgradients that make the sum least.
+// Stationarity writes |sum w_i g_i| / sum w_i |g_i|, a scale-free number in [0, 1]. It is 0 if all gradients are. For
+// zero residuals, at the kink of a loss, g_i is the subgradient that makes the sum least.
 //
-// Where the problem was rounded, the gradients of the loss rounded over the last
-// length serve if they make the number less: they are subgradients of the loss
-// but for defects, and the number is no less than these together as a fraction
-// of the objective.
+// If the problem was smoothed, the gradients of the loss smoothed over the last length are used if they give a
+// smaller number. They are subgradients of the loss up to defects. The number is at least the sum of the defects as a
+// fraction of the objective.
 //
-// Where the loss is a sum over entries, that is done for every column apart, as
-// each may have a unit of its own, and the largest number counts.
+// If the loss is a sum over entries, this is done for every column separately, as each may have its own unit, and the
+// largest number counts.
 func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 	defer func(l framework.Loss) { p.loss = l }(p.loss)
 	p.loss = p.plain
@@ -41,8 +39,8 @@ func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 	return nil
 }
 
-// balanceRounded lowers the stationarities of the plain loss, whose cost is
-// given, to those of the rounded one.
+// balanceRounded replaces the stationarities of the plain loss, with the given cost, by those of the smoothed loss if
+// these are smaller.
 func (p *Problem) balanceRounded(parts []float64, x framework.Point, plain float64) error {
 	p.loss = p.rounded
 	grad := framework.NewPoint(p.blocks)
@@ -64,12 +62,11 @@ func (p *Problem) balanceRounded(parts []float64, x framework.Point, plain float
 	return nil
 }
 
-// besideKink is the size of a residual, relative to the typical one, at which the
-// slope of a loss is that next to its kink.
+// besideKink is the size of a residual, relative to the typical one, at which the slope of a loss counts as the slope
+// at its kink.
 const besideKink = 1e-12
 
-// balance returns the stationarities of the plain loss, one for each part of the
-// mean; nil where no row is away from it.
+// balance returns the stationarities of the plain loss, one for each part of the mean; nil if all residuals are zero.
 func (p *Problem) balance(c []float64) ([]float64, error) {
 	typical, err := p.typical(c)
 	if err != nil || typical == 0 {
@@ -110,8 +107,7 @@ func (p *Problem) balance(c []float64) ([]float64, error) {
 	return parts, nil
 }
 
-// addBalance adds a row: gradients where the residual is not 0, and elsewhere the
-// lengths that subgradients can have.
+// addBalance adds a row: gradients for nonzero residuals, and otherwise the largest lengths of subgradients.
 func (s *sums) addBalance(r, g []float64, weight, slope float64, step int) {
 	for k := 0; k < len(r); k += step {
 		if floats.Norm(r[k:k+step], math.Inf(1)) == 0 {
@@ -124,8 +120,8 @@ func (s *sums) addBalance(r, g []float64, weight, slope float64, step int) {
 	}
 }
 
-// slopeAtKink is the length of the gradient where one entry of a residual is eps
-// and the others are 0; 0 for losses that do not say that they have kinks.
+// slopeAtKink is the length of the gradient if one entry of a residual is eps and the others are 0; 0 for losses that
+// declare no kinks.
 func (p *Problem) slopeAtKink(eps float64) (float64, error) {
 	if _, ok := p.loss.(framework.Smoother); !ok {
 		return 0, nil

@@ -6,8 +6,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// units are rows that are about 1 in size, with the loss there: divided by a power
-// of two where they were beyond 2^100 or below 2^-100 and the loss can be rescaled.
+// units are rows of size about 1 with the corresponding loss. Rows beyond 2^100 or below 2^-100 are divided by a
+// power of two if the loss can be rescaled.
 type units struct {
 	data         rows.Data
 	loss         framework.Loss
@@ -15,7 +15,7 @@ type units struct {
 	held         *memory.Reservation
 }
 
-// unitsOf brings rows and loss into such units. The caller releases them.
+// unitsOf converts rows and loss to such units. The caller releases them.
 func unitsOf(x rows.Data, loss framework.Loss) (*units, error) {
 	u := &units{data: x, loss: loss, unit: 1, factor: 1}
 	if loss == nil || x.Validate() != nil { // which the problem reports

@@ -14,7 +14,7 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// facts tells what is known of the fit.
+// facts lists the main results of the fit.
 func (v *view) facts(ctx context.Context, p *content) error {
 	m := &v.m.Meta
 	add := func(name, format string, values ...any) {
@@ -56,15 +56,15 @@ func (v *view) facts(ctx context.Context, p *content) error {
 }
 
 const (
-	// hiddenPart of the columns is hidden at a time, of fewRows to hiddenRows rows.
+	// hiddenPart is the fraction of the columns that is hidden at a time, for fewRows to hiddenRows rows.
 	hiddenPart, fewRows, hiddenRows = 0.3, 20, 1000
-	// tellingColumns is the least D - d at which errors at hidden entries tell something.
+	// tellingColumns is the least D - d at which errors at hidden entries are informative.
 	tellingColumns = 3
-	// noise is the error at hidden entries over that of the means of columns from which rows look like noise.
+	// noise is a ratio of the error at hidden entries to that of the column means, above which rows look like noise.
 	noise = 0.97
 )
 
-// hidden compares errors at hidden entries: of the sheet, a flat one and the means of columns.
+// hidden compares the errors at hidden entries of the sheet, a flat sheet, and the column means.
 func (v *view) hidden(ctx context.Context, p *content, add func(name, format string, values ...any)) error {
 	if v.x.N < fewRows || v.x.D-v.m.Latent < tellingColumns || !slices.Equal(v.filled.X, v.x.X) {
 		return nil
@@ -97,10 +97,10 @@ func (v *view) hidden(ctx context.Context, p *content, add func(name, format str
 	return nil
 }
 
-// scarcely is a part of an error that does not count.
+// scarcely is the relative difference of errors that counts as none.
 const scarcely = 0.02
 
-// drivers lists the rows of the largest influence, where it can be told.
+// drivers lists the rows of the largest influence, if it can be computed.
 func (v *view) drivers(ctx context.Context, p *content) error {
 	if len(v.x.X) > manyNumbers {
 		p.Drives = "Influence is left out: there are over a million numbers."

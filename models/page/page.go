@@ -12,15 +12,15 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// Config says what a page shows. The zero value is the default.
+// Config defines what a page shows. The zero value is the default.
 type Config struct {
 	Title string `json:"title"`
-	// Settings is how to repeat the fit.
+	// Settings describes how to repeat the fit.
 	Settings string `json:"settings"`
-	// Labels are those of the rows, Names of the columns; nil where there are none.
+	// Labels are the labels of the rows, Names those of the columns; nil for none.
 	Labels []string `json:"labels"`
 	Names  []string `json:"names"`
-	// Height and Width are those of the images that rows are, 0 where they are none.
+	// Height and Width are the size of the images if rows are images, otherwise 0.
 	Height int `json:"height"`
 	Width  int `json:"width"`
 	// MaxRows bounds the rows that are drawn, evenly spread; 0 stands for 2,000.
@@ -40,13 +40,13 @@ type content struct {
 	Verdict  string      `json:"verdict"`
 	Warnings []string    `json:"warnings"`
 	Notes    []string    `json:"notes"`
-	Row      []int       `json:"row"` // numbers of the rows drawn; what follows is of these
+	Row      []int       `json:"row"` // numbers of the drawn rows; the following fields refer to these
 	Label    []string    `json:"label"`
 	Distance []float64   `json:"distance"`
 	Image    [][]byte    `json:"image"` // grays, empty beyond some rows
 	Plane    scatter     `json:"plane"`
 	PCA      scatter     `json:"pca"`
-	Outlying float64     `json:"outlying"` // distance that 1 % of rows without fault exceed
+	Outlying float64     `json:"outlying"` // distance that 1 % of regular rows exceed
 	Height   int         `json:"height"`
 	Width    int         `json:"width"`
 	Axes     []axis      `json:"axes"`
@@ -67,10 +67,10 @@ type scatter struct {
 	Note string    `json:"note"`
 }
 
-// axis is what the sheet is along one coordinate.
+// axis describes the sheet along one coordinate.
 type axis struct {
 	At    []float64 `json:"at"`
-	Near  []bool    `json:"near"` // whether rows are there
+	Near  []bool    `json:"near"` // whether rows are near
 	Lines []line    `json:"lines"`
 	Image [][]byte  `json:"image"`
 }
@@ -85,8 +85,8 @@ type column struct {
 	Size float64 `json:"size"`
 }
 
-// Write writes the page on a fit and rows, mostly those of the fit, of which one at least is there. Text of any
-// kind can be in names, labels and messages: it is data of the page, not markup.
+// Write writes the page on a fit and rows, usually those of the fit, at least one. Names, labels and messages may
+// contain any text: it is data of the page, not markup.
 func Write(ctx context.Context, w io.Writer, m *scqm.Model, x scqm.Data, c Config) error {
 	if x.N < 1 {
 		return fmt.Errorf("scqm: report: no rows; want one at least: %w", scqm.ErrInput)

@@ -21,7 +21,8 @@ const (
 	imageSteps                                 = 9
 	// manyNumbers are the numbers up to which the influence of rows is computed, and shownDrivers rows listed.
 	manyNumbers, shownDrivers = 1_000_000, 10
-	// neighbours of a place tell whether rows are near, of at most sampled rows.
+	// neighbours is the number of nearest rows, among at most sampled rows, that decide whether rows are near a
+	// point.
 	neighbours, sampled, sparse = 5, 500, 1.5
 )
 
@@ -38,7 +39,7 @@ type view struct {
 	drawn        []int
 	error        *float64 // of the sheet itself
 	places       []float64
-	reach        float64 // gap of a place beyond which no rows are near
+	reach        float64 // largest gap of a point that is near rows
 	low, high    float64 // of all entries
 }
 
@@ -83,7 +84,7 @@ func look(ctx context.Context, m *scqm.Model, x scqm.Data, c Config) (*view, err
 	return v, nil
 }
 
-// density finds how near rows are to each other in the plane of coordinates.
+// density estimates the density of rows in the plane of the coordinates.
 func (v *view) density() {
 	d := v.m.Latent
 	for i := 0; i < v.x.N; i += max(1, v.x.N/sampled) {
@@ -97,7 +98,7 @@ func (v *view) density() {
 	v.reach = sparse * gaps[len(gaps)*19/20]
 }
 
-// gap is the distance of the neighbours of a place.
+// gap is the distance of a point to its neighbours.
 func (v *view) gap(tau []float64) float64 {
 	d := len(tau)
 	var far []float64
@@ -135,7 +136,7 @@ func grays(row []float64, low, high float64) []byte {
 	return b
 }
 
-// planes draws the first coordinates, and principal components beside them.
+// planes draws the first coordinates, and for comparison the principal components.
 func (v *view) planes(ctx context.Context, p *content) error {
 	d := v.m.Latent
 	axes, err := rows.PrincipalComponents(ctx, v.filled, min(2, v.x.D), v.Threads)
@@ -165,7 +166,7 @@ func (v *view) planes(ctx context.Context, p *content) error {
 	return nil
 }
 
-// hole says where no rows are though rows surround the place: at the medians of the coordinates.
+// hole describes an empty region surrounded by rows, if there is one at the medians of the coordinates.
 func (v *view) hole() string {
 	middle := make([]float64, v.m.Latent)
 	for j := range middle {
@@ -191,7 +192,7 @@ func (v *view) coordinate(j int) []float64 {
 	return list
 }
 
-// axes follows the sheet along each coordinate, the others at their means among the rows there.
+// axes follows the sheet along each coordinate, with the others at their means over the nearby rows.
 func (v *view) axes(ctx context.Context, p *content) error {
 	d, D, count := v.m.Latent, v.x.D, steps
 	if v.Height > 0 {
@@ -223,7 +224,7 @@ func (v *view) axes(ctx context.Context, p *content) error {
 	return nil
 }
 
-// through is a place with coordinate j as given, the others at their means among a quarter of the rows, the nearest.
+// through is a point with coordinate j as given, and the others at their means over the nearest quarter of the rows.
 func (v *view) through(j int, at float64) []float64 {
 	d := v.m.Latent
 	near := nearest(v.coordinate(j), at, max(neighbours, v.x.N/4))

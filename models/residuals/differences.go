@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// differenceStep balances rounding and truncation of a central difference; it is
-	// relative to the length of a copy's point, at least 1.
+	// differenceStep is the step of a central difference, relative to the length of a copy's point, at least 1. It
+	// balances rounding and truncation.
 	differenceStep = 0x1p-17
-	// secondStep is that of a central difference of gradients which are differences
-	// themselves, whose errors are larger.
+	// secondStep is the step of a central difference of gradients that are differences themselves, with larger
+	// errors.
 	secondStep = 0x1p-11
 	// maxJacobian bounds the entries of a Jacobian by differences: 1 GiB.
 	maxJacobian = 1 << 27
@@ -94,8 +94,7 @@ func (d *differences) prepare(p *problem, x framework.Point) error {
 	return nil
 }
 
-// column writes the central difference along v, of the length given, at the copy row
-// of trial, whose point is at.
+// column writes the central difference along v, of the given length, for copy row of trial at the point at.
 func (d *differences) column(p *problem, dst []float64, trial framework.Point, row, at, v []float64, step float64, on framework.Manifold) error {
 	if length := floats.Norm(v, 2); length > 0 {
 		step /= length

@@ -12,13 +12,12 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// maxViolation is how far off its manifold a point may be given.
+// maxViolation is the largest distance of a given point from its manifold.
 const maxViolation = 1e-6
 
-// Distances is a [Function] whose row i is as long as the distance of a point x of a
-// manifold from a given point p_i: the logarithm of x at p_i, in a frame that is
-// orthonormal there. Under squared_l2 the fit is the Karcher mean of the points, under
-// l2 their geometric median. It has one block, "x".
+// Distances is a [Function] on a point x of a manifold. The norm of its row i is the distance of x from a given point
+// p_i: the row is the logarithm of x at p_i, in an orthonormal frame. With squared_l2 the fit is the Karcher mean of
+// the points, with l2 their geometric median. It has one block, "x".
 //
 // Sources: H. Karcher, Riemannian center of mass and mollifier smoothing, Comm. Pure
 // Appl. Math. 30 (1977); P. T. Fletcher, S. Venkatasubramanian, S. Joshi, The geometric
@@ -30,11 +29,10 @@ type Distances struct {
 	metric framework.Distance
 }
 
-// NewDistances returns the distances from points on a manifold, one a row, as flat
-// coordinates; weights of the data belong to [Config] instead and are refused here. The
-// manifold has to be a framework.Logarithm and a framework.Distance. On spheres
-// and covariance matrices the derivatives are known, elsewhere they are differences. It fails where a row is not finite or, by more than 1e-6, not on the
-// manifold.
+// NewDistances returns the distances from points on a manifold, one per row, as flat coordinates. It rejects weights
+// of the data, which belong to [Config]. The manifold must be a framework.Logarithm and a framework.Distance. On
+// spheres and covariance matrices derivatives are exact, elsewhere they are differences. It fails if a row is not
+// finite or is off the manifold by more than 1e-6.
 func NewDistances(m framework.Manifold, points rows.Data) (*Distances, error) {
 	_, logarithm := m.(framework.Logarithm)
 	metric, distance := m.(framework.Distance)
@@ -59,8 +57,8 @@ func NewDistances(m framework.Manifold, points rows.Data) (*Distances, error) {
 	return d, err
 }
 
-// Start returns the point of least sum of distances from the others, of at most 100
-// that are tried: a start that outliers do not move.
+// Start returns the point, among at most 100 candidates, of least sum of distances from the others: a start that is
+// robust against outliers.
 func (d *Distances) Start() (framework.Point, error) {
 	const tried = 100
 	stride := max(1, d.points.N/tried)
@@ -83,8 +81,8 @@ func (d *Distances) Start() (framework.Point, error) {
 	return framework.Point{x}, nil
 }
 
-// onManifold returns a copy of the rows without their rounding errors, or refuses those
-// that are no points of the manifold.
+// onManifold returns a copy of the rows without their rounding errors. It rejects rows that are not points of the
+// manifold.
 func onManifold(m framework.Manifold, points rows.Data) (rows.Data, error) {
 	if points.D != m.Size() {
 		return points, fmt.Errorf("residuals: rows have %d entries, points of %v %d: %w", points.D, m, m.Size(), rows.ErrInput)
@@ -106,7 +104,7 @@ func onManifold(m framework.Manifold, points rows.Data) (rows.Data, error) {
 	return points, nil
 }
 
-// checkRows refuses rows with missing entries and weights, which belong to the [Config].
+// checkRows rejects rows with missing entries or with weights, which belong to the [Config].
 func checkRows(x rows.Data) error {
 	x.Missing = false
 	if x.Weights != nil {
@@ -124,7 +122,7 @@ func block(m framework.Manifold) []framework.Block {
 type framedDistances struct {
 	on     framework.Manifold
 	points rows.Data
-	frames []float64 // for every point Dim tangent vectors, nil where the inner product is inherited
+	frames []float64 // for every point Dim tangent vectors, nil if the inner product is inherited
 }
 
 func newFramedDistances(m framework.Manifold, points rows.Data) (*framedDistances, error) {
@@ -142,8 +140,8 @@ func newFramedDistances(m framework.Manifold, points rows.Data) (*framedDistance
 	return d, nil
 }
 
-// orthonormalFrame writes Dim tangent vectors at p that are orthonormal in the metric:
-// projected unit vectors, each made orthogonal to those before, twice.
+// orthonormalFrame writes Dim tangent vectors at p that are orthonormal in the metric: projected unit vectors,
+// orthogonalised twice against the earlier ones.
 func orthonormalFrame(frame []float64, m framework.Manifold, p []float64) bool {
 	b := framework.Block{Manifold: m}
 	size, have := m.Size(), 0

@@ -20,7 +20,7 @@ type sphereDistances struct {
 	points rows.Data
 }
 
-// isSphere reports whether m is one of manifolds.Sphere.
+// isSphere reports whether m is a manifolds.Sphere.
 func isSphere(m framework.Manifold) bool {
 	return fmt.Sprintf("%T", m) == fmt.Sprintf("%T", manifolds.Sphere(2))
 }

@@ -5,13 +5,11 @@
 //
 // Begin with [Fit].
 //
-// A [Function] says what the rows are, [New] makes a framework.Problem of it and a
-// loss, [Fit] minimises that. Derivatives of the rows are products with the Jacobian
-// where the function offers them ([Jacobian]), else differences. With a loss that grows
-// less than quadratically, rows that do not fit hardly count: fits are robust.
+// A [Function] defines the rows, [New] makes a framework.Problem from it and a loss, and [Fit] minimises the problem.
+// Derivatives are products with the Jacobian if the function offers them ([Jacobian]), otherwise differences. With a
+// loss that grows less than quadratically, outlying rows have little weight: fits are robust.
 //
-// [NewDistances] makes rows of the distances from points of a manifold, for Karcher means
-// and medians.
+// [NewDistances] makes rows from the distances to points of a manifold, for Karcher means and medians.
 //
 // Sources: P. J. Huber, E. M. Ronchetti, Robust Statistics, Wiley 2009; B. Triggs et
 // al., Bundle adjustment - a modern synthesis, LNCS 1883 (2000), section 4.

@@ -14,7 +14,7 @@ import (
 
 // Config says how to fit. Loss is required.
 type Config struct {
-	// Loss scores the residual rows.
+	// Loss is the loss of the residual rows.
 	Loss framework.Loss
 	// Weights multiply the losses of the rows; nil stands for 1.
 	Weights []float64
@@ -23,59 +23,54 @@ type Config struct {
 	// Threads bounds the goroutines; below 1 stands for all processors. The result
 	// does not depend on it.
 	Threads int
-	// Options are the limits of the run. Tolerance is in the unit of the gradient
-	// norm where the loss is smooth; where it has kinks it is a relative one, see
-	// [New].
+	// Options are the limits of the run. For a smooth loss Tolerance is a gradient norm; for a loss with kinks it is
+	// relative, see [New].
 	Options framework.Options
 }
 
-// Result is what a fit found.
+// Result is the outcome of a fit.
 type Result struct {
 	// Point is the fit.
 	Point framework.Point
-	// Objective is the sum of weighted losses there.
+	// Objective is the sum of weighted losses at Point.
 	Objective float64
 	// Residuals are the n x m residuals at Point, row-major, Norms their n norms:
 	// outliers have large ones.
 	Residuals, Norms []float64
-	// Run is what the solver reports.
+	// Run is the report of the solver.
 	Run *framework.Result
 }
 
-// Solver returns the algorithm of [Fit] for the problem that [New] makes of a function
-// and a loss: trust regions, with the kinks of the loss rounded less and less, over
-// lengths down to 1e-7 of a typical residual. The minimiser for each length is found to
-// more digits than elsewhere, for steps along kinks are no longer than the rounding. The
-// model has the Hessian where the function is a [Jacobian]; else, as products with the
-// Hessian cost two Jacobians by differences each, it is that of Gauss and Newton with
-// the weights of iteratively reweighted least squares, which takes a third of the
-// evaluations or less but may stall on kinks, at 1e-4 or so. Fit then goes on with the
-// Hessian.
+// Solver returns the algorithm of [Fit] for the problem that [New] makes from a function and a loss: trust regions,
+// with kinks of the loss smoothed over decreasing lengths down to 1e-7 of a typical residual. Each minimiser is
+// computed accurately, because steps along kinks are no longer than the smoothing length. If the function is a
+// [Jacobian], the model uses the Hessian. Otherwise a Hessian product would cost two Jacobians by differences; the
+// model is then that of Gauss-Newton with the weights of iteratively reweighted least squares. It takes a third of
+// the evaluations or less but may stall at kinks, at about 1e-4. Fit then continues with the Hessian.
 func Solver(f Function) framework.Solver { return rounded(trustRegion(f)) }
 
 func rounded(inner solvers.TrustRegion) solvers.Continuation {
 	return solvers.Continuation{Inner: inner, Last: lastRounding, FirstTolerance: 1e-7, LastTolerance: 1e-13, Finish: true}
 }
 
-// lastRounding is the last length over which kinks are rounded, relative to a typical
-// residual: rounding errors of residuals, relative to it, are below the tolerance.
+// lastRounding is the last smoothing length of kinks, relative to a typical residual. Rounding errors of residuals,
+// relative to it, are below the tolerance.
 const lastRounding = 1e-7
 
 // costRounding is the relative difference up to which costs are equal.
 const costRounding = 0x1p-42
 
-// trustRegion has the model that costs least of those that lead to the end.
+// trustRegion returns trust regions with the cheapest model that converges.
 func trustRegion(f Function) solvers.TrustRegion {
 	f = unwrap(f)
 	_, known := f.(Jacobian)
 	return solvers.TrustRegion{GaussNewton: !(known && differentiable(f))}
 }
 
-// Fit minimises the sum of weighted losses from a start. Like framework.Solve, it
-// returns the best fit so far beside the error of a run that failed, and no error where
-// the run was cancelled or out of budget: see Run.Status. Where the sum is not convex
-// the fit is a minimum, if not the lowest. It fails with rows.ErrInput where a residual
-// at the start is NaN or infinite, and names the row.
+// Fit minimises the sum of weighted losses from a start. Like framework.Solve, it returns the best fit so far
+// together with the error of a failed run. A run that was cancelled or out of budget gives no error: see Run.Status.
+// If the sum is not convex the fit is a local minimum. It fails with rows.ErrInput if a residual at the start is NaN
+// or infinite, and names the row.
 func Fit(ctx context.Context, f Function, start framework.Point, c Config) (*Result, error) {
 	p, err := New(ctx, f, c.Loss, c.Weights, c.Threads)
 	if err != nil {
@@ -105,8 +100,8 @@ func Fit(ctx context.Context, f Function, start framework.Point, c Config) (*Res
 	return result, nil
 }
 
-// polish goes on from a stalled run, at last with the Hessian if it did without, and
-// returns where that leads if it is stationary. Budgets were for the run that ended.
+// polish continues a stalled run, with the Hessian if the run did not use it, and returns the end if it is
+// stationary. The budgets only apply to the first run.
 func polish(ctx context.Context, p framework.Problem, f Function, start framework.Point, run *framework.Result, o framework.Options) *framework.Result {
 	if o.Checkpoint != nil || o.MaxIterations > 0 || o.MaxEvaluations > 0 || o.TimeLimit > 0 {
 		return run
@@ -133,9 +128,8 @@ func polish(ctx context.Context, p framework.Problem, f Function, start framewor
 	return run
 }
 
-// unrounded goes on with the loss itself. A fit that is on kinks already stays where it
-// is: multipliers that balance it come from the rounded cost nearby, which is minimised
-// from there before.
+// unrounded continues with the loss itself. A fit that is already at kinks does not move. Multipliers that balance it
+// are taken from the nearby smoothed cost, which is minimised first.
 func unrounded(ctx context.Context, p framework.Problem, s solvers.TrustRegion, run *framework.Result, o framework.Options) (*framework.Result, error) {
 	if kinks, ok := p.(framework.Smoothable); ok {
 		scale, err := kinks.SmoothingScale(run.Point)
@@ -153,7 +147,7 @@ func unrounded(ctx context.Context, p framework.Problem, s solvers.TrustRegion, 
 	return framework.Solve(ctx, p, run.Point, s, o)
 }
 
-// joined returns the end of a run that went on, with the work of both parts.
+// joined returns the end of a continued run, with the work of both parts.
 func joined(run, end *framework.Result) *framework.Result {
 	end.Iterations += run.Iterations
 	end.Counts.Evaluations += run.Counts.Evaluations
@@ -164,8 +158,8 @@ func joined(run, end *framework.Result) *framework.Result {
 	return end
 }
 
-// checkStart refuses a start that has residuals which are not finite. Whether it is on
-// the manifolds framework.Solve tells.
+// checkStart rejects a start with residuals that are not finite. framework.Solve checks whether it is on the
+// manifolds.
 func checkStart(f Function, blocks []framework.Block, start framework.Point) error {
 	if len(start) != len(blocks) {
 		return nil

@@ -2,8 +2,7 @@ package residuals
 
 import "github.com/scqm/scqm/framework"
 
-// Function is residual rows as a function of a point. All methods may be called from
-// several goroutines at once.
+// Function maps a point to residual rows. All methods may be called from several goroutines at once.
 type Function interface {
 	// Blocks describes the domain. The result does not change.
 	Blocks() []framework.Block
@@ -14,15 +13,14 @@ type Function interface {
 	Residuals(dst []float64, x framework.Point, from, to int) error
 }
 
-// Jacobian is a [Function] that knows products with its Jacobian matrix: first
-// derivatives along tangent vectors.
+// Jacobian is a [Function] with products with its Jacobian matrix: first derivatives along tangent vectors.
 type Jacobian interface {
 	Function
 	// JacobianProduct writes D r_i(x)[v] for rows from, ..., to-1 into dst, for a
 	// tangent vector v at x.
 	JacobianProduct(dst []float64, x, v framework.Point, from, to int) error
-	// AddTransposedProduct adds sum_i D r_i(x)' g_i over rows from, ..., to-1 to dst
-	// in the coordinates of a Euclidean gradient: dst'v is right for all tangent
-	// vectors v at x. g holds the rows g_from, ..., g_{to-1}.
+	// AddTransposedProduct adds sum_i D r_i(x)' g_i over rows from, ..., to-1 to dst in the coordinates of a
+	// Euclidean gradient: dst'v must be correct for all tangent vectors v at x. g holds the rows g_from, ...,
+	// g_{to-1}.
 	AddTransposedProduct(dst, x framework.Point, g []float64, from, to int) error
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// GaussNewtonProduct implements framework.GaussNewton: J'WJ v with the weights of the
-// majorizer of the loss, or its second derivatives where it has no weights.
+// GaussNewtonProduct implements framework.GaussNewton: J'WJ v with the weights of the majorizer of the loss, or with
+// its second derivatives if it has no weights.
 func (p *problem) GaussNewtonProduct(dst, x, v framework.Point) error {
 	if err := p.differentiateAt(x); err != nil {
 		return err

@@ -9,19 +9,17 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// intrinsic is the second derivatives of a problem whose function has first ones: with
-// the gradients g_i and the Hessians H_i of the loss at x, the Riemannian gradient of
+// intrinsic computes Hessian products of a problem whose function has first derivatives. With the gradients g_i and
+// the Hessians H_i of the loss at x, the product is the Riemannian gradient for the Euclidean gradient
 //
 //	sum_i w_i (J_i' H_i J_i v),
 //
-// as if that were a Euclidean one, plus the covariant derivative along v of the gradient
-// of sum_i w_i g_i'r_i, in which g_i stays as it is: a central difference. Kinks of the
-// loss, however little they are rounded, are in H_i alone, so that differences do not see
-// them.
+// plus the covariant derivative along v of the gradient of sum_i w_i g_i'r_i with fixed g_i, by a central difference.
+// Kinks of the loss, even if hardly smoothed, only affect H_i and not the difference.
 type intrinsic struct {
 	p        *problem
 	jacobian Jacobian
-	aside    *differences // the Jacobian, where it is made of differences; else nil
+	aside    *differences // the Jacobian, if it is made of differences; otherwise nil
 	step     float64      // of the difference, relative to the size of x
 	frozen   []float64    // w_i g_i
 	y, g     [2]framework.Point
@@ -62,7 +60,7 @@ func (c *intrinsic) IntrinsicHessianProduct(dst, x, v framework.Point) error {
 	return c.addCovariantDerivative(dst, x, v)
 }
 
-// addCovariantDerivative adds that of the gradient with g_i frozen along v.
+// addCovariantDerivative adds the covariant derivative along v of the gradient with fixed g_i.
 func (c *intrinsic) addCovariantDerivative(dst, x, v framework.Point) error {
 	blocks := c.p.blocks
 	var size, length float64
@@ -88,7 +86,7 @@ func (c *intrinsic) addCovariantDerivative(dst, x, v framework.Point) error {
 	return nil
 }
 
-// gradientAlong leaves the gradient with g_i frozen at R(t v), carried back to x, in g.
+// gradientAlong stores the gradient with fixed g_i at R(t v), transported back to x, in g.
 func (c *intrinsic) gradientAlong(side int, x, v framework.Point, t float64) error {
 	p, y, g := c.p, c.y[side], c.g[side]
 	for k, b := range p.blocks {

@@ -13,19 +13,19 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// convexTolerance is how far, relative to its terms, a defect may be below 0 by rounding.
+// convexTolerance is how far a defect may be below 0 by rounding, relative to its terms.
 const convexTolerance = 1e-12
 
-// multipliers are gradients g_i of a rounded convex loss l_eps at residuals s_i. Near a
-// kink they take the place of gradients at other residuals r_i: for all t
+// multipliers are gradients g_i of a smoothed convex loss l_eps at residuals s_i. Near a kink they replace gradients
+// at other residuals r_i. For all t,
 //
 //	l(t) >= l_eps(t) >= l_eps(s_i) + g_i'(t - s_i),
 //
 // so that g_i is a subgradient of l at r_i but for the defect l(r_i) - g_i'r_i - o_i with
 // the offset o_i = l_eps(s_i) - g_i's_i.
 //
-// Kept are those, of all points at which the loss rounded over eps was differentiated,
-// whose gradient of the cost is the least.
+// Of all points at which the loss smoothed over eps was differentiated, the one with the least gradient of the cost
+// is kept.
 type multipliers struct {
 	best, latest slopes
 	eps          float64 // of the best
@@ -35,7 +35,7 @@ type multipliers struct {
 type slopes struct {
 	g       []float64 // w_i g_i, n x m
 	offsets []float64 // w_i o_i
-	norm    float64   // of the gradient of the cost, +Inf where there are none
+	norm    float64   // of the gradient of the cost, +Inf for none
 }
 
 func newMultipliers(n, m int) *multipliers {
@@ -46,8 +46,7 @@ func newMultipliers(n, m int) *multipliers {
 	return d
 }
 
-// note stores the gradients of the rows of a shard, times their weights, where p holds
-// the residuals and values of a rounded loss.
+// note stores the weighted gradients of the rows of a shard. p must hold the residuals and values of a smoothed loss.
 func (d *multipliers) note(p *problem, g []float64, lo, hi int) {
 	if d == nil || !(p.eps > 0) {
 		return
@@ -58,8 +57,8 @@ func (d *multipliers) note(p *problem, g []float64, lo, hi int) {
 	}
 }
 
-// keep takes what note has stored at x for the best if the gradient of the cost, which
-// it has made, is the least so far, or the first for this rounding.
+// keep makes what note stored at x the best if its gradient of the cost is the least so far, or the first for this
+// smoothing length.
 func (d *multipliers) keep(p *problem, grad, x framework.Point) {
 	if d == nil || !(p.eps > 0) {
 		return
@@ -76,9 +75,9 @@ func (d *multipliers) keep(p *problem, grad, x framework.Point) {
 	}
 }
 
-// keptDefect writes the sum of J_i'g_i at x with the multipliers and returns the sum
-// of their defects there, for the values of the loss itself that p holds. It is infinite
-// where there are none, or where the loss is not convex: then a defect may be negative.
+// keptDefect writes the sum of J_i'g_i at x with the multipliers and returns the sum of their defects there, given
+// the values of the loss itself in p. The sum is infinite if there are no multipliers, or if the loss is not convex,
+// because a defect may then be negative.
 func (p *problem) keptDefect(grad, x framework.Point, _ float64) (float64, error) {
 	best := &p.dual.best
 	if math.IsInf(best.norm, 1) {
@@ -102,11 +101,11 @@ func (p *problem) keptDefect(grad, x framework.Point, _ float64) (float64, error
 	return sum, err
 }
 
-// storedMultipliers is what a run has learned of a problem with kinks.
+// storedMultipliers is the stored state of a problem with kinks.
 type storedMultipliers struct {
-	G, Offsets     []float64 // nil where there are none
+	G, Offsets     []float64 // nil for none
 	Norm, Eps      float64
-	First, Rounded float64 // the first and the last length of rounding, 0 for none
+	First, Rounded float64 // the first and the last smoothing length, 0 for none
 }
 
 // MarshalState implements framework.Problem: the multipliers, and the lengths over

@@ -18,22 +18,18 @@ import (
 // not all 0; nil stands for 1. threads below 1 stands for all processors; results do
 // not depend on it. Evaluations end early with the error of ctx when it is done.
 //
-// The problem has Resume, and is a framework.GaussNewton. It is a
-// framework.IntrinsicHessian, with a relative error of about 1e-10 where f is a
-// [Jacobian] and 1e-6 where it is not, provided that manifolds with a framework.Metric
-// transport vectors in parallel. Where
-// the loss has kinks (framework.Smoother) it is framework.Smoothable, a framework.Stateful, and a
+// The problem has Resume, and is a framework.GaussNewton. It is a framework.IntrinsicHessian if manifolds with a
+// framework.Metric have parallel transport. The relative error is about 1e-10 if f is a [Jacobian], otherwise 1e-6.
+// For a loss with kinks (framework.Smoother) it is framework.Smoothable, a framework.Stateful, and a
 // framework.Certifier: the stationarity of a block is then
 //
 //	|sum_i w_i J_i'g_i| / sum_i w_i |J_i'g_i|,  g_i the gradient of the loss at r_i,
 //
-// a number in [0, 1] that depends on no unit. Where rows end on a kink, gradients of the
-// loss rounded over the last length serve in the numerator, those at x or the best ones
-// of the run, if that makes the number less: of a convex loss they are subgradients but
-// for a defect, and the number is then no less than the sum of defects, as a fraction of
-// the cost or, if that is more, of what it is where all residuals are as long as the
-// first rounding. It is 0 where the cost is no
-// more than rounding errors of x make of 0.
+// a unit-free number in [0, 1]. If rows are at a kink, the numerator may use gradients of the loss smoothed over the
+// last length, those at x or the best ones of the run, if this gives a smaller number. For a convex loss they are
+// subgradients up to a defect. The number is then at least the sum of the defects, relative to the cost or, if
+// larger, to the cost of residuals as long as the first smoothing length. It is 0 if the cost is no larger than
+// rounding errors of x allow.
 func New(ctx context.Context, f Function, loss framework.Loss, weights []float64, threads int) (framework.Problem, error) {
 	f = unwrap(f)
 	var err error
@@ -71,8 +67,7 @@ func New(ctx context.Context, f Function, loss framework.Loss, weights []float64
 	}
 }
 
-// differentiable reports whether the manifolds of f have the transport of gradients that
-// second derivatives need.
+// differentiable reports whether the manifolds of f have the transport of gradients that second derivatives need.
 func differentiable(f Function) bool {
 	for _, b := range f.Blocks() {
 		_, own := b.Manifold.(framework.Metric)
@@ -83,7 +78,7 @@ func differentiable(f Function) bool {
 	return true
 }
 
-// unwrap returns what a [Distances] is made of, which may know derivatives.
+// unwrap returns the implementation of a [Distances], which may have derivatives.
 func unwrap(f Function) Function {
 	if d, ok := f.(*Distances); ok {
 		return d.Function
@@ -91,20 +86,20 @@ func unwrap(f Function) Function {
 	return f
 }
 
-// problem is what all problems of residuals have.
+// problem has the parts common to all problems of residuals.
 type problem struct {
 	jacobian     Jacobian
-	loss, plain  framework.Loss // the loss as it is evaluated, maybe rounded, and itself
-	rounded      framework.Loss // over the last length above 0; nil where there is none
-	eps          float64        // the length over which loss is rounded, 0 where it is not
+	loss, plain  framework.Loss // the loss as evaluated, possibly smoothed, and the original loss
+	rounded      framework.Loss // over the last length above 0; nil for none
+	eps          float64        // the current smoothing length, 0 for none
 	first, last  float64        // the largest length, and the last one above 0
-	dual         *multipliers   // of rounded losses; nil where kinks do not matter
+	dual         *multipliers   // of smoothed losses; nil if kinks do not matter
 	weights      []float64      // nil: all 1
 	ctx          context.Context
 	threads      int
 	blocks       []framework.Block
 	n, m         int
-	at           framework.Point // where r was computed; nil: nowhere
+	at           framework.Point // point at which r was computed; nil for none
 	r, g, change []float64       // n x m
 	values       []float64       // n
 	sums         []framework.Point
@@ -247,7 +242,7 @@ func (p *problem) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, p.Resume(grad)
 }
 
-// Resume writes the gradients asked for at the point evaluated last.
+// Resume writes the requested gradients at the point evaluated last.
 func (p *problem) Resume(grad framework.Point) error {
 	x := p.at
 	if err := p.differentiateAt(x); err != nil {
@@ -287,8 +282,7 @@ func (p *problem) scaleRows(g []float64, lo int) {
 	}
 }
 
-// sum adds up, in the order of shards, what add leaves in the sums of each, and writes
-// the blocks asked for.
+// sum adds up the sums that add computes for each shard, in the order of shards, and writes the requested blocks.
 func (p *problem) sum(dst framework.Point, add func(shard, lo, hi int) error) error {
 	err := p.eachShard(func(s, lo, hi int) error {
 		p.sums[s].Zero()

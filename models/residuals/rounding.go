@@ -18,8 +18,8 @@ func newRounding(p *problem) rounding {
 	return rounding{p}
 }
 
-// fitting is the size of a residual, relative to the largest one, below which it counts
-// as zero: a start may fit most rows but for rounding.
+// fitting is the size of a residual, relative to the largest one, below which it counts as zero: a start may fit most
+// rows up to rounding.
 const fitting = 1e-6
 
 // SmoothingScale returns the median size of the residuals that are not zero: of their
@@ -114,8 +114,7 @@ func (a rounding) Stationarity(dst []float64, x framework.Point) error {
 	return nil
 }
 
-// defectAt writes the gradient of the rounded cost at x and returns what the cost loses
-// by rounding.
+// defectAt writes the gradient of the smoothed cost at x and returns the decrease of the cost by smoothing.
 func (p *problem) defectAt(grad, x framework.Point, plain float64) (float64, error) {
 	defer func(d *multipliers) { p.dual, p.loss = d, p.plain }(p.dual)
 	p.dual, p.loss = nil, p.rounded // the latest ones stay
@@ -123,8 +122,7 @@ func (p *problem) defectAt(grad, x framework.Point, plain float64) (float64, err
 	return plain - cost, err
 }
 
-// vanishes reports whether the cost is no more than what rounding errors of x make of 0,
-// to first order.
+// vanishes reports whether the cost is no larger than rounding errors of x allow for a zero cost, to first order.
 func (p *problem) vanishes(cost float64, x framework.Point, lengths []float64) bool {
 	var noise float64
 	for k, b := range p.blocks {
@@ -137,7 +135,7 @@ func (p *problem) vanishes(cost float64, x framework.Point, lengths []float64) b
 	return cost <= noise
 }
 
-// costAt returns the cost of rows that have one entry of the size given and others 0.
+// costAt returns the cost if one entry of each row has the given size and the others are 0.
 func (p *problem) costAt(size float64) (float64, error) {
 	r, value := make([]float64, p.m), []float64{0}
 	r[0] = size
@@ -176,8 +174,7 @@ func (p *problem) gradientLengths(x framework.Point) ([]float64, error) {
 	return lengths, err
 }
 
-// balance writes the norm of the gradient relative to the lengths, at most 1; 0 where
-// both are. It overwrites grad.
+// balance writes the norm of the gradient relative to the lengths, at most 1; 0 if both are 0. It overwrites grad.
 func (p *problem) balance(dst []float64, x, grad framework.Point, lengths []float64) {
 	for k, b := range p.blocks {
 		dst[k] = 0

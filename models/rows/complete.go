@@ -8,19 +8,17 @@ import (
 )
 
 const (
-	// completionSteps bounds the steps of Complete, completionPrecision is the
-	// length of the last, relative to the spread of the rows.
+	// completionSteps bounds the steps of Complete. completionPrecision is the length of a step at which it ends,
+	// relative to the spread of the rows.
 	completionSteps     = 100
 	completionPrecision = 1e-4
 )
 
-// Complete returns the data with predictions in place of the missing entries: the
-// regularised iterative principal component analysis. Starting from the means of
-// columns, each step finds k principal components of the data as completed so far
-// and predicts the missing entries from them, with the score along component j
-// multiplied by (v_j - s)/v_j, v_j its variance and s that of the noise in each
-// direction that is left. Without that factor the components follow entries that
-// they have predicted themselves. A step takes as long as [PrincipalComponents].
+// Complete replaces missing entries by predictions, using regularised iterative principal component analysis. It
+// starts from the means of columns. Each step finds k principal components of the completed data and predicts the
+// missing entries from them. The score along component j is multiplied by (v_j - s)/v_j, with v_j its variance and s
+// that of the noise in each remaining direction. Without this factor the components follow their own predictions. A
+// step takes as long as [PrincipalComponents].
 //
 // Source: J. Josse, F. Husson, Handling missing values in exploratory multivariate
 // data analysis methods, Journal de la Societe Francaise de Statistique 153 (2012).

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// ErrInput marks data or settings that cannot be used.
+// ErrInput reports data or settings that cannot be used.
 var ErrInput = errors.New("invalid input")
 
 // Data are N rows of length D, row-major, with optional weights.
@@ -19,9 +19,9 @@ type Data struct {
 	// Weights multiplies the loss of every row; nil stands for 1. Weights are
 	// finite and at least 0, and not all 0.
 	Weights []float64
-	// Missing says that entries which are NaN are missing; see missing.go.
+	// Missing reports that NaN entries are missing; see missing.go.
 	Missing bool
-	// First is the number that errors give to row 0, of a part of a longer table.
+	// First is the number of row 0 in errors, if the data are part of a longer table.
 	First int
 }
 
@@ -66,7 +66,7 @@ func (x Data) Select(rows []int) Data {
 	return y
 }
 
-// EachSquare hands on the squared distances of the rows from c, of which no entry is missing.
+// EachSquare passes on the squared distances of the rows from c. No entry may be missing.
 func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
 	var squares [tileRows]float64
 	for from := 0; from < x.N; from += tileRows {
@@ -78,12 +78,11 @@ func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
 	}
 }
 
-// ProductsLen is the length of the memory of [Data.EachProduct] for so many axes.
+// ProductsLen is the length of the buffer of [Data.EachProduct] for the given number of axes.
 func ProductsLen(m int) int { return m * (tileRows + 1) }
 
-// EachProduct hands on the products of the rows less c, of which no entry is missing, with axes, m x
-// D. Where squares is not nil it receives the squared distances from c. work is memory of
-// [ProductsLen] numbers, or nil.
+// EachProduct passes on the products of the rows minus c with axes, m x D. No entry may be missing. If squares is not
+// nil it receives the squared distances from c. work is a buffer of [ProductsLen] numbers, or nil.
 func (x Data) EachProduct(c, axes, squares, work []float64, each func(i int, products []float64)) {
 	m := len(axes) / x.D
 	if m == 0 {
@@ -119,8 +118,8 @@ func Shares(weights []float64, n int) []float64 {
 	return w
 }
 
-// tileRows is the number of rows that are handed to kernels at a time.
+// tileRows is the number of rows that are passed to kernels at a time.
 const tileRows = 64
 
-// ErrOverflow says that numbers do not reach as far as the data.
+// ErrOverflow reports data beyond the range of float64.
 var ErrOverflow = fmt.Errorf("scqm: the loss of the data overflows or vanishes at their scale; rescale them: %w", ErrInput)

@@ -1,8 +1,6 @@
-// Package rows is what models know of their data before they are fitted: N rows
-// of length D with weights, which are validated, merged, brought to a unit in
-// which squares neither overflow nor vanish, and summed up by mean, geometric
-// median, principal components and the span of the rows.
+// Package rows holds the data of models: N rows of length D with weights. It validates and merges rows, and scales
+// them so that squares neither overflow nor underflow. It computes their mean, geometric median, principal components
+// and span.
 //
-// Begin with [Data], which is what models are given. The rest is for who writes a
-// model.
+// Begin with [Data], the input of models. The rest is for authors of models.
 package rows

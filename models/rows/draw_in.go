@@ -11,14 +11,13 @@ import (
 // from its centre.
 const normalSpread = 1.482602218505602
 
-// DrawnIn returns the rows with every entry drawn in to where its column ends:
+// DrawnIn returns the rows with every entry clipped to the range of its column:
 //
 //	min(max(x_ij, m_j - far s_j), m_j + far s_j),
 //
-// m_j being the median of column j and s_j 1.4826 times the median of |x_ij - m_j|,
-// both of rows with their weights. Columns with s_j = 0, half of whose entries are
-// equal, stay as they are. Principal components of these rows are not those of a few
-// entries far out. No entry is missing.
+// m_j is the median of column j and s_j 1.4826 times the median of |x_ij - m_j|, both with the weights of the rows.
+// Columns with s_j = 0, half of whose entries are equal, do not change. Principal components of these rows are robust
+// against a few distant entries. No entry may be missing.
 //
 // Source: J. Raymaekers, P. J. Rousseeuw, Fast robust correlation for high-dimensional
 // data, Technometrics 63 (2021), who also treat the entries between.

@@ -7,14 +7,13 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// farRow is how many times as far away as the rows are from each other a row may be.
-// Beyond, what sets them apart is a rounding error of the place of that row, and of
-// their mean. Rows that are equal but for as small a part of themselves are equal.
+// farRow is the largest distance of a row from the others, in units of their distances from each other. Beyond it,
+// differences of the others are rounding errors of the distant row, and of the mean. Rows whose relative differences
+// are as small count as equal.
 const farRow = 1e13
 
-// ValidateSpread refuses data with a row so far from the others that float64 cannot
-// hold what sets these apart beside it: 10^13 times as far from a row in their middle as
-// half of them are. It takes 2nD operations.
+// ValidateSpread rejects data with a row too distant for float64 to resolve the others: 10^13 times as far from a
+// middle row as half of them are. It takes 2nD operations.
 func (x Data) ValidateSpread() error {
 	_, half, worst, far := x.Gaps()
 	if !(far > farRow*half) {
@@ -23,18 +22,17 @@ func (x Data) ValidateSpread() error {
 	return FarRow(worst, far, half)
 }
 
-// FarRow is the error about a row so far from others.
+// FarRow is the error for a row too far from the others.
 func FarRow(row int, far, half float64) error {
 	return fmt.Errorf("scqm: row %d is %.0e times as far away as half of the others are from each other, which leaves no digits of float64 to tell them apart; leave it out, or mark entries that are missing as such: %w", row, far/half, ErrInput)
 }
 
-// TooFar is how far a row may be from one in the middle, where half of those that are
-// set apart from that one by more than rounding are within half.
+// TooFar is the largest distance of a row from the middle row. half is the distance within which half of the rows are
+// that differ from it by more than rounding.
 func TooFar(half float64) float64 { return farRow * half }
 
-// Gaps returns the row in the middle, how far from it half of the rows are that are set
-// apart from it by more than rounding, infinite where there are none, and the farthest
-// one with its distance.
+// Gaps returns the middle row, and the distance within which half of the rows are that differ from it by more than
+// rounding, infinite if there are none. It also returns the farthest row with its distance.
 func (x Data) Gaps() (middle int, half float64, worst int, most float64) {
 	far := make([]float64, x.N)
 	count, apart := 0, -1
@@ -80,7 +78,7 @@ func (x Data) Gaps() (middle int, half float64, worst int, most float64) {
 	return middle, far[ranked(far, before+(count-before)/2)], worst, far[worst]
 }
 
-// gap returns the largest difference between the entries of two rows that both have.
+// gap returns the largest difference between entries that are present in both rows.
 func (x Data) gap(i, j int) float64 { return dense.Farthest(x.Row(i), x.Row(j)) }
 
 // ranked returns the index of the number that is at a place, from 0 on, in ascending order;
@@ -134,8 +132,7 @@ func rankedFew(x []float64, place int) int {
 	return occurrence(x, value, place)
 }
 
-// occurrence returns the index at which a number occurs after as many times as count says, or the
-// last one.
+// occurrence returns the index of the given occurrence of a number, or of the last one.
 func occurrence(x []float64, value float64, count int) int {
 	for i, v := range x {
 		if v == value {

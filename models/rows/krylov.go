@@ -12,18 +12,17 @@ import (
 )
 
 const (
-	// oversampling is the number of directions of a block beyond the wanted ones:
-	// the more, the fewer reads of the data, and the more work in each.
+	// oversampling is the number of vectors of a block beyond the wanted ones. More vectors take fewer reads of the
+	// data, and more work in each.
 	oversampling = 2
-	// eigenPrecision is the residual, in units of the largest eigenvalue, at which
-	// eigenpairs are exact.
+	// eigenPrecision is the residual, in units of the largest eigenvalue, at which eigenpairs count as exact.
 	eigenPrecision = 1e-11
 )
 
-// effort bounds the work for eigenvectors. Directions of nearly equal variance, as those
-// of noise, take many products to be told apart, and any of them do.
+// effort bounds the work for eigenvectors. Directions of nearly equal variance, as those of noise, take many products
+// to separate, which is not necessary.
 type effort struct {
-	// products bounds those of the matrix with a block.
+	// products bounds the number of products of the matrix with a block.
 	products int
 	// settled is how much the wanted eigenvalues together may still grow with the last
 	// block, in units of the sum of those that are not wanted: of second moments, by how
@@ -31,7 +30,7 @@ type effort struct {
 	settled float64
 }
 
-// Symmetric is a positive semidefinite matrix that is known by its products.
+// Symmetric is a positive semidefinite matrix that is given by its products.
 type Symmetric interface {
 	// Order is its number of rows.
 	Order() int
@@ -41,7 +40,7 @@ type Symmetric interface {
 	Multiply(ctx context.Context, dst, v []float64) error
 }
 
-// explicit is a symmetric matrix that is held.
+// explicit is a symmetric matrix that is stored.
 type explicit struct {
 	a []float64
 	n int
@@ -87,11 +86,10 @@ type krylov struct {
 	residual    float64   // the largest of |a v - value v|
 }
 
-// krylovEigenvectors returns the k largest eigenvalues of a, descending, and their
-// eigenvectors as rows, from a block Krylov space with full orthogonalisation. It reports
-// whether they are eigenvectors to all digits that can be had: else they are orthonormal
-// directions along which a has almost its largest eigenvalues. There can be fewer than
-// k, where a has no more rank.
+// krylovEigenvectors returns the k largest eigenvalues of a, descending, and their eigenvectors as rows, from a block
+// Krylov space with full orthogonalisation. It reports whether they are accurate eigenvectors. Otherwise they are
+// orthonormal directions along which a has almost its largest eigenvalues. There are fewer than k if the rank of a is
+// lower.
 //
 // Sources: N. Halko, P. Martinsson, J. Tropp, Finding structure with randomness:
 // probabilistic algorithms for constructing approximate matrix decompositions (2011);
@@ -165,7 +163,7 @@ func (s *krylov) orthonormalize(next int) (kept int) {
 	return kept
 }
 
-// removeBasis takes the part of rows in the span of the basis away from them.
+// removeBasis subtracts from rows their projection onto the span of the basis.
 func (s *krylov) removeBasis(rows []float64, n int) {
 	if s.count == 0 || n == 0 {
 		return

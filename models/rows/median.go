@@ -12,14 +12,12 @@ import (
 // medianSteps bounds the steps to a geometric median.
 const medianSteps = 100
 
-// medianPrecision is the length of the last step to it, in units of the
-// median distance from it.
+// medianPrecision is the step length at which the iteration ends, in units of the median distance from the point.
 const medianPrecision = 1e-6
 
-// GeometricMedian is the point c for which sum_i w_i |x_i - c| is least, a centre
-// that outliers do not move far. Each step of Weiszfeld's algorithm is the mean of
-// the rows with the weights w_i / |x_i - c|. In the plane, steps are those of Newton's
-// method, halved until they lower the sum.
+// GeometricMedian is the point c for which sum_i w_i |x_i - c| is least, a centre that is robust against outliers.
+// Each step of Weiszfeld's algorithm is the mean of the rows with the weights w_i / |x_i - c|. In the plane, steps
+// are Newton steps, halved until they lower the sum.
 //
 // Source: E. Weiszfeld, Sur le point pour lequel la somme des distances de n points
 // donnes est minimum, Tohoku Mathematical Journal 43 (1937).
@@ -47,7 +45,7 @@ func GeometricMedian(x Data) []float64 {
 	return centre
 }
 
-// distances writes those of the rows from a point.
+// distances writes the distances of the rows from a point.
 func distances(far []float64, x Data, centre []float64) {
 	if x.D != 2 {
 		for i := range far {
@@ -67,8 +65,8 @@ func distances(far []float64, x Data, centre []float64) {
 	}
 }
 
-// weightedMean writes the mean of the rows with their weights over their distances, which count as
-// at least so much.
+// weightedMean writes the mean of the rows, weighted by their weights over their distances. Distances count as at
+// least the given minimum.
 func weightedMean(mean []float64, x Data, far []float64, least float64) {
 	clear(mean)
 	var sum float64
@@ -84,10 +82,12 @@ func weightedMean(mean []float64, x Data, far []float64, least float64) {
 
 // planeStep writes where a step in the plane leads from a centre at such distances from the rows, which count
 // as at least so much. With u_i the directions to the rows, it goes along H⁻¹g, halved up to leastHalf times, for
+// planeStep takes a step in the plane from a centre, given the distances of the rows, which count as at least least.
+// With u_i the directions to the rows, it goes along the Newton step H⁻¹g, halved up to leastHalf times, with
 //
 //	g = sum_i w_i u_i,   H = sum_i w_i (I - u_i u_i') / |x_i - c|,
 //
-// or to the mean with the weights of H where the rows are on a line.
+// or, if the rows are on a line, to the mean with the weights of H.
 func planeStep(next []float64, x Data, centre, far []float64, least float64) {
 	var g0, g1, h00, h01, h11, sum, size float64
 	for i, d := range far {
@@ -124,10 +124,10 @@ func summedDistance(x Data, c []float64) (sum float64) {
 	return sum
 }
 
-// Squares between these have lost no digits.
+// Squares between these bounds are accurate.
 const leastSquare, mostSquare = 0x1p-900, 0x1p1000
 
-// Distance is that of two short vectors.
+// Distance is the distance of two short vectors.
 func Distance(x, y []float64) float64 {
 	var sum float64
 	for j, v := range x {

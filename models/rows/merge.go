@@ -6,19 +6,17 @@ import (
 	"slices"
 )
 
-// Merged are data in which every row occurs once, with the weights of its
-// copies added up. An objective that is a sum over rows is the same function of
-// what all rows have in common: equal rows have equal nearest points.
+// Merged are data in which every row occurs once, with the weights of its copies added up. An objective that is a sum
+// over rows is unchanged as a function of the shared parameters, because equal rows have equal nearest points.
 type Merged struct {
 	Data Data
 	From Data
-	// Row is, for every row of from, its number in data; -1 for weight zero.
+	// Row is the number in data of every row of from; -1 for weight zero.
 	Row []int
 }
 
-// Merge leaves rows of weight zero out and sorts the others, so that a row of
-// weight 2 and the row given twice make fits that agree to the last bit. Where
-// [Repeats] says no there is nothing to merge.
+// Merge drops rows of weight zero and sorts the others, so that a row of weight 2 and two equal rows give
+// bit-identical fits. If [Repeats] returns false there is nothing to merge.
 func Merge(x Data) *Merged {
 	order := make([]int, 0, x.N)
 	for i := range x.N {
@@ -30,8 +28,8 @@ func Merge(x Data) *Merged {
 	return mergeListed(x, order)
 }
 
-// Distinct makes one row of all that are equal, with the sum of their weights, in
-// the order in which they come first. Without equal rows it returns x itself.
+// Distinct merges equal rows, with the sum of their weights, in the order of their first occurrence. Without equal
+// rows it returns x itself.
 func Distinct(x Data) Data {
 	if !repeats(x) {
 		return x
@@ -79,8 +77,8 @@ func mergeListed(x Data, order []int) *Merged {
 // of one hash per row.
 func Repeats(x Data) bool { return slices.Contains(x.Weights, 0) || repeats(x) }
 
-// repeats reports whether two rows have the same hash, as equal ones have. Marks tell the
-// few whose hash another may have, so that only theirs are sorted.
+// repeats reports whether two rows have the same hash, as equal rows do. Marks find the few hashes that may repeat,
+// so that only these are sorted.
 func repeats(x Data) bool {
 	hashes := make([]uint64, x.N)
 	size := bits.Len(uint(16 * x.N))
@@ -108,7 +106,7 @@ func equal(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(v, u float64) bool { return v == u || v != v && u != u })
 }
 
-// rowHash is the same for rows that are equal. Four hashes go on at once.
+// rowHash returns the same hash for equal rows. It computes four hashes at once.
 func rowHash(row []float64) uint64 {
 	const seed = uint64(0x9e3779b97f4a7c15)
 	h := [4]uint64{seed, seed + 1, seed + 2, seed + 3}
@@ -126,7 +124,7 @@ func rowHash(row []float64) uint64 {
 	return h[0]
 }
 
-// hashed goes on with a number. Adding 0 makes the two zeros one, and there are many NaN.
+// hashed adds a number to a hash. Both zeros have the same hash, and so have all NaN.
 func hashed(h uint64, v float64) uint64 {
 	if v != v {
 		v = math.NaN()

@@ -12,8 +12,8 @@ import (
 // (losses.IgnoreMissing). A mask beside the numbers would have to follow them
 // through every selection, order and batch.
 
-// ObservedOnly returns x, which says that entries can be missing only where some
-// are: complete data are what they would be if that had not been asked.
+// ObservedOnly returns x, with Missing set only if entries are missing. Complete data are then treated as if Missing
+// had not been requested.
 func (x Data) ObservedOnly() Data {
 	x.Missing = x.Missing && slices.ContainsFunc(x.X, math.IsNaN)
 	return x
@@ -84,8 +84,7 @@ func firstObserved(x Data) []float64 {
 	return first
 }
 
-// filledBy returns the data with the entries of a row in place of the missing
-// ones, 0 for those that it misses too.
+// filledBy returns the data with missing entries replaced by those of a row, or by 0 if the row lacks them too.
 func filledBy(x Data, by []float64) Data {
 	y := x
 	y.Missing, y.X = false, slices.Clone(x.X)

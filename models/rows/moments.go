@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// secondMoments is the matrix of second moments of rows about a mean, which is not
-// held: products with l vectors take 4nDl operations and one read of the rows.
+// secondMoments is the matrix of second moments of rows about a mean, without storing it. Products with l vectors
+// take 4nDl operations and one read of the rows.
 type secondMoments struct {
 	x       Data
 	mean    []float64
@@ -21,7 +21,7 @@ type secondMoments struct {
 }
 
 const (
-	// momentParts is the number of parts of the rows that are summed apart.
+	// momentParts is the number of parts of the rows that are summed separately.
 	momentParts = 16
 	// stripEntries is the number of entries of a strip of rows, which stays in the cache
 	// between two products.
@@ -41,8 +41,8 @@ func (m *secondMoments) Order() int { return m.x.D }
 // Trace implements [Symmetric].
 func (m *secondMoments) Trace() float64 { return m.squares }
 
-// Multiply implements [Symmetric]: it writes the sums of all rows less their mean times their products with v. The
-// parts that are summed apart do not depend on the number of threads.
+// Multiply implements [Symmetric]: it writes the sums over rows of their deviations from the mean times the products
+// of these with v. The parts that are summed separately do not depend on the number of threads.
 func (m *secondMoments) Multiply(ctx context.Context, dst, v []float64) error {
 	D, n := m.x.D, m.x.N
 	l, strip := len(dst)/D, stripRows(D)

@@ -14,9 +14,8 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// rankTolerance is the singular value, relative to the largest, below which a
-// principal direction found through a Gram matrix is not to be trusted: the
-// square of it meets the rounding errors.
+// rankTolerance is the singular value, relative to the largest, below which a principal direction found through a
+// Gram matrix is unreliable: its square is at the level of rounding errors.
 const rankTolerance = 1e-7
 
 // momentRows is the number of rows whose second moments are added at a time, and

@@ -7,8 +7,8 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// attribute replaces ErrNonFinite by the error of the loss that caused it, if a
-// row at the point of the run (or at the start, if run is nil) has one.
+// attribute replaces ErrNonFinite by the error of the loss that caused it. It looks for a row with such an error at
+// the point of the run, or at the start if run is nil.
 func (p *Problem) attribute(failure error, starts *starts, run *framework.Result) error {
 	if !errors.Is(failure, framework.ErrNonFinite) {
 		return failure

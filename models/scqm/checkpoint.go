@@ -12,22 +12,21 @@ import (
 	"github.com/scqm/scqm/internal/dataset"
 )
 
-// ErrLocked is matched by the error for a checkpoint that another process uses.
-// It matches ErrInput.
+// ErrLocked reports that another process uses the checkpoint. It matches ErrInput.
 var ErrLocked = dataset.ErrLocked
 
-// CheckpointFile is a file in which a running fit stores its state, so that it can be resumed after any
-// interruption. No other process can open it as a checkpoint meanwhile.
+// CheckpointFile is a file in which a running fit stores its state, so that it can be resumed after an interruption.
+// While it is open, no other process can open it as a checkpoint.
 type CheckpointFile struct {
 	path   string
 	lock   *dataset.Lock
-	stored *os.File // nil: there is none
+	stored *os.File // nil if no fit is stored
 }
 
-// OpenCheckpoint locks the checkpoint at path until Close, or until the process ends in whatever way. The lock
-// is an advisory one of the file path + ".lock". A file that exists at path is resumed from.
+// OpenCheckpoint locks the checkpoint at path until Close or the end of the process. The lock is an advisory lock of
+// the file path + ".lock". If a file exists at path, the fit resumes from it.
 //
-// The error matches [ErrLocked] where another process has the lock.
+// The error matches [ErrLocked] if another process holds the lock.
 func OpenCheckpoint(path string) (*CheckpointFile, error) {
 	lock, err := dataset.LockFile(path)
 	if errors.Is(err, dataset.ErrInput) {
@@ -48,12 +47,12 @@ func OpenCheckpoint(path string) (*CheckpointFile, error) {
 // Stored reports whether the file holds a fit to resume.
 func (f *CheckpointFile) Stored() bool { return f.stored != nil }
 
-// Locked reports whether the file is locked against other fits. It is false where the file system has no locks:
-// there two fits with the same file overwrite each other's.
+// Locked reports whether the file is locked against other fits. It is false on a file system without locks, on which
+// two fits with the same file overwrite each other's state.
 func (f *CheckpointFile) Locked() bool { return f.lock.Held() }
 
-// Checkpoint returns the framework.Options field for one run. The least time between two stores is that of
-// framework.Checkpoint. The file is replaced atomically.
+// Checkpoint returns the framework.Options field for one run. framework.Checkpoint sets the least time between two
+// stores. The file is replaced atomically.
 func (f *CheckpointFile) Checkpoint(every time.Duration) *framework.Checkpoint {
 	c := &framework.Checkpoint{Every: every, Store: f.store}
 	if f.stored != nil {
@@ -67,7 +66,7 @@ func (f *CheckpointFile) store(write func(io.Writer) error) error {
 	return dataset.WriteFileAtomic(f.path, write)
 }
 
-// forget closes the stored fit, which has been read.
+// forget closes the stored fit after it has been read.
 func (f *CheckpointFile) forget() {
 	if f.stored != nil {
 		f.stored.Close()

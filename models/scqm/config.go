@@ -15,13 +15,12 @@ import (
 type Config struct {
 	// Latent is d, the dimension of the sheet, 1 <= d <= D.
 	Latent int
-	// Curvature is s, the number of directions of curvature. [AutoCurvature]
-	// estimates it from the rows, see [CurvatureMeta], and [FullCurvature] stands for min(d(d+1)/2,
-	// D-d), to which a larger s is reduced.
+	// Curvature is s, the number of directions of curvature. [AutoCurvature] estimates it from the rows (see
+	// [CurvatureMeta]). [FullCurvature] stands for min(d(d+1)/2, D-d); a larger s is reduced to this number.
 	Curvature int
 	// Linear keeps Theta = 0: the sheet is flat.
 	Linear bool
-	// Loss scores residual rows.
+	// Loss is the loss function of a residual row.
 	Loss framework.Loss
 	// Solver is the algorithm; nil chooses one.
 	Solver framework.Solver
@@ -32,39 +31,36 @@ type Config struct {
 	// the objective of the paper, and [AutoRidge] for one of 0.001, 0.01, 0.1, 1
 	// and 10 chosen by cross-validation. A flat sheet has none.
 	Ridge float64
-	// Inits is the number of starts, of which the best result is kept; 0
-	// stands for 1. The first is the plane from which a regression predicts the
-	// other principal scores best, the next are other such planes, and then
-	// random rotations of the leading components follow. By successive halving all run for
-	// a few evaluations, the best two and the first to the end. A single start
-	// competes with planes that are nearly as good.
+	// Inits is the number of starts, of which the best result is kept; 0 stands for 1. The first start is the plane
+	// from which a regression predicts the other principal scores best. The next starts are other such planes, then
+	// random rotations of the leading components. Successive halving runs all starts for a few evaluations, and the
+	// best two and the first to the end. With Inits = 1 the start is the best of several planes that are nearly
+	// equally good.
 	Inits int
 	// Seed makes random choices reproducible.
 	Seed uint64
 	// Threads bounds the goroutines; below 1 stands for all processors. The
 	// result does not depend on it.
 	Threads int
-	// IgnoreMissing takes entries that are NaN for missing: they have no weight. The
-	// loss must be a sum over entries (see [losses.ByEntry]); huber is taken by entry.
+	// IgnoreMissing treats NaN entries as missing, with weight zero. The loss must be a sum over entries (see
+	// [losses.ByEntry]); huber is applied to each entry.
 	IgnoreMissing bool
-	// Options are the limits of the run. MinRelativeDecrease stands for 1e-10 where the solver is
-	// [solvers.RGD].
+	// Options are the limits of the run. With [solvers.RGD], the default of MinRelativeDecrease is 1e-10.
 	Options framework.Options
 }
 
 // Values of [Config].Curvature.
 const (
-	// AutoCurvature estimates from the rows the number of directions of curvature, maybe 0.
+	// AutoCurvature estimates the number of directions of curvature from the rows. The estimate may be 0.
 	AutoCurvature = 0
-	// FullCurvature is the largest possible number.
+	// FullCurvature is the largest possible number of directions.
 	FullCurvature = -1
 )
 
 // Values of [Config].Ridge.
 const (
-	// DefaultRidge is the value for 0. It weighs about as much as a thousandth
-	// of a row: without a ridge the objective of many tables has no minimum,
-	// because curvature grows without bound.
+	// DefaultRidge is the value that 0 stands for. It weighs about as much as a thousandth of a row. Without a ridge
+	// the objective of many tables has no minimum, because curvature grows without bound.
 	DefaultRidge = 1e-3
 	// NoRidge stands for no penalty.
 	NoRidge = -1
@@ -105,14 +101,14 @@ func (c Config) check(D int) error {
 	return nil
 }
 
-// ruled reports whether the number of directions of curvature is estimated. It is not with the solver of the
-// paper, which fits the model of the paper.
+// ruled reports whether the number of directions of curvature is estimated. It never is with the solver of the paper,
+// which fits the model exactly as the paper defines it.
 func (c Config) ruled() bool {
 	_, published := c.Solver.(solvers.RGD)
 	return c.Curvature == AutoCurvature && !c.Linear && !published
 }
 
-// ridgeOf is the ridge of a sheet with s directions of curvature: a flat one has none.
+// ridgeOf returns the ridge of a sheet with s directions of curvature, which is 0 for a flat sheet.
 func (c Config) ridgeOf(s int) float64 {
 	if s == 0 {
 		return 0
@@ -131,10 +127,10 @@ func (c Config) ridge() float64 {
 	return c.Ridge
 }
 
-// room is the largest number of directions of curvature of a sheet in R^D.
+// room returns the largest number of directions of curvature of a sheet in R^D.
 func (c Config) room(D int) int { return min(sheet.VechLen(c.Latent), D-c.Latent) }
 
-// curvature determines s, at most d(d+1)/2, the rank of V Theta', and D - d, with notes on it.
+// curvature determines s, with notes on it. s is at most D - d and at most d(d+1)/2, the rank of V Theta'.
 func (c Config) curvature(x Data) (s int, notes []string) {
 	most := c.room(x.D)
 	switch {
@@ -151,9 +147,9 @@ func (c Config) curvature(x Data) (s int, notes []string) {
 	return most, notes
 }
 
-// overfits returns a warning where the sheet has more parameters than half of the degrees of freedom left after
-// every row has used d for its tau. n rows span at most n-1 dimensions, which bounds the numbers a row
-// contributes.
+// overfits returns a warning if the number of parameters of the sheet exceeds half of the degrees of freedom that
+// remain after every row has used d of them for its tau. n rows span at most n-1 dimensions, which bounds the degrees
+// of freedom of a row.
 func (c Config) overfits(x Data, s int) string {
 	if c.ridge() > DefaultRidge || s == 0 {
 		return ""

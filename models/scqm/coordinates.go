@@ -7,14 +7,13 @@ import (
 )
 
 const (
-	// compressionSweeps is the number of passes over the data within which a compression must save its own
-	// cost.
+	// compressionSweeps is the number of passes over the data within which a compression must save its own cost.
 	compressionSweeps = 50
-	// outsideSpan bounds the deviation from orthonormality of the compressed Q of a start.
+	// outsideSpan is the largest allowed deviation from orthonormality of the compressed Q of a start.
 	outsideSpan = 1e-10
 )
 
-// shrinkPoint returns a point in the coordinates of the span.
+// shrinkPoint maps a point to the coordinates of the span.
 func shrinkPoint(f *rows.Span, x framework.Point, m int) framework.Point {
 	n, _ := f.Dims()
 	y := framework.Point{make([]float64, n), make([]float64, n*m), x[BlockTheta], x[BlockTau]}
@@ -23,13 +22,13 @@ func shrinkPoint(f *rows.Span, x framework.Point, m int) framework.Point {
 	return y
 }
 
-// coordinates are other coordinates of R^D, or of a part of it.
+// coordinates are other coordinates of R^D, or of a subspace of it.
 type coordinates interface {
 	ExpandPoint(dst, c []float64)
 	ExpandFrame(dst, q []float64, m int)
 }
 
-// expandPoint returns a point in R^D.
+// expandPoint maps a point back to R^D.
 func expandPoint(f coordinates, y framework.Point, D, m int) framework.Point {
 	x := framework.Point{make([]float64, D), make([]float64, D*m), y[BlockTheta], y[BlockTau]}
 	f.ExpandPoint(x[BlockC], y[BlockC])
@@ -37,7 +36,7 @@ func expandPoint(f coordinates, y framework.Point, D, m int) framework.Point {
 	return x
 }
 
-// expandCertificate does the same for the multipliers of the rows.
+// expandCertificate maps the multipliers of the rows back to R^D.
 func expandCertificate(f *rows.Span, c objective.Certificate) objective.Certificate {
 	n, D := f.Dims()
 	rows := len(c.Multipliers) / n

@@ -12,28 +12,28 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// ridgeGrid are the values that [AutoRidge] chooses from.
+// ridgeGrid lists the values that [AutoRidge] chooses from.
 var ridgeGrid = []float64{1e-3, 1e-2, 0.1, 1, 10}
 
 const (
 	// ridgeFolds is the number of folds of the rows, each held out once.
 	ridgeFolds = 2
-	// ridgeRows is the number of distinct rows below which none are held out.
+	// ridgeRows is the number of distinct rows below which no rows are held out.
 	ridgeRows = 10
-	// ridgeIterations and ridgeGain, a relative decrease of the objective, end the fits that
-	// are only compared.
+	// ridgeIterations limits the iterations of the short fits of the cross-validation. ridgeGain is the relative
+	// decrease of the objective below which these fits end.
 	ridgeIterations = 100
 	ridgeGain       = 1e-5
-	// ridgeMargin is the least relative decrease of the error for a larger ridge.
+	// ridgeMargin is the least relative decrease of the error for which a larger ridge is chosen.
 	ridgeMargin = 0.005
 )
 
-// errOutOfTime says that the time limit has ended a fit.
+// errOutOfTime reports that the time limit has ended a fit.
 var errOutOfTime = errors.New("scqm: out of time")
 
-// chooseRidge replaces [AutoRidge] by cross-validation: by the value of ridgeGrid with the least error at hidden
-// entries of held-out rows, in two folds of distinct rows in random order. A larger ridge must lower the error by
-// half a percent. No row with the last entry of a column is held out.
+// chooseRidge replaces [AutoRidge] by the value of ridgeGrid with the least cross-validation error, measured at
+// hidden entries of held-out rows in two random folds of distinct rows. A larger ridge must lower the error by half a
+// percent. A row that has the only non-missing entry of a column is never held out.
 func (r *request) chooseRidge(ctx context.Context, learn learner) error {
 	if r.config.Ridge != AutoRidge || r.config.Linear || r.columns == 0 {
 		return nil
@@ -73,7 +73,7 @@ func (r *request) chooseRidge(ctx context.Context, learn learner) error {
 	return nil
 }
 
-// heldOutError returns the root mean squared error of hidden entries of held-out rows.
+// heldOutError returns the root mean squared error at hidden entries of held-out rows.
 func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64, learn learner) (float64, error) {
 	c := *r.config
 	c.Ridge, c.Curvature = ridge, r.columns
@@ -81,8 +81,8 @@ func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64,
 	return math.Sqrt(e / float64(r.data.D)), err
 }
 
-// crossValidate returns the mean squared error of hidden entries of the held-out rows of each part, by short fits
-// to its training rows.
+// crossValidate returns the mean squared error at hidden entries of the held-out rows of each part. For each part it
+// makes a short fit to the training rows.
 func crossValidate(ctx context.Context, x Data, parts []fold, c Config, learn learner) (float64, error) {
 	c.Solver, c.Inits = nil, 1
 	c.Options = framework.Options{
@@ -115,11 +115,11 @@ func crossValidate(ctx context.Context, x Data, parts []fold, c Config, learn le
 	return sum / total, nil
 }
 
-// fold lists the held-out rows and the training rows.
+// fold lists the held-out rows and the training rows of one fold.
 type fold struct{ held, learned []int }
 
-// folds assigns the listed rows to count folds, each held out once. Where the non-missing entries of a column
-// are all in one fold, the first of their rows is never held out, as a fit needs an entry in every column.
+// folds assigns the listed rows to count folds, each held out once. If all non-missing entries of a column are in one
+// fold, the first row that has one is never held out, as a fit needs an entry in every column.
 func folds(x Data, order []int, count int) []fold {
 	kept := make([]bool, x.N)
 	for j := 0; j < x.D && x.Missing; j++ {

@@ -13,27 +13,26 @@ import (
 )
 
 const (
-	// A sheet folds by one of three measures. The first is its curvature times the extent of the
-	// coordinates: above foldedCurvature rows near each other may have coordinates far apart, and a
-	// fit is ranked below one that does not fold; above runawayCurvature it overfits single rows. Of fits to
-	// real tables 44 % are above the second without a ridge, and none with one of 0.001 or more.
+	// Three measures show that a sheet folds. The first is its curvature times the extent of the coordinates. Above
+	// foldedCurvature, rows near each other may have coordinates far apart, and the fit is ranked below one without
+	// folds. Above runawayCurvature, the sheet overfits single rows. In fits to real tables, 44 % exceed
+	// runawayCurvature without a ridge, and none with a ridge of 0.001 or more.
 	foldedCurvature, runawayCurvature = 8, 100
-	// The second is the regression slope of the rows on the fitted curvature, .5 to 1 for true curvature
-	// and 0 to .2 for folds: above keptSlope the rule keeps curvature, below foldedSlope a sheet whose
-	// curvature the caller set is reported to fold.
+	// The second is the slope of the regression of the rows on the fitted curvature: .5 to 1 for true curvature, 0 to
+	// .2 for folds. Above keptSlope the curvature is kept. Below foldedSlope, a sheet whose curvature the caller has
+	// set is reported to fold.
 	keptSlope, foldedSlope = 0.7, 0.3
-	// The third is in [objective.Growing].
-	// extentQuantile is the quantile of the distances that defines the extent.
+	// The third is [objective.Growing]. extentQuantile is the quantile of the distances that defines the extent.
 	extentQuantile = 0.95
 )
 
-// CurvatureExtent returns the curvature of the sheet in units of one over its extent: A R, with A the root of
-// the largest eigenvalue of sum_k A_k^2 and R the 0.95 quantile of |tau_i - t|, t the geometric median of tau,
-// n x d, whose rows have weights (nil: all 1). It depends neither on the unit of the data nor on a rotation of
+// CurvatureExtent returns the curvature of the sheet in units of one over its extent, A R. A is the root of the
+// largest eigenvalue of sum_k A_k^2. R is the 0.95 quantile of |tau_i - t|, and t is the geometric median of the rows
+// of tau (n x d), with weights (nil: all 1). The value depends neither on the unit of the data nor on a rotation of
 // tau.
 //
-// Up to about 1 a sheet is slightly curved. Above 8 it is likely to be folded, so that rows near each other may
-// have coordinates far apart; above 100 it overfits single rows.
+// A value up to about 1 is slight curvature. Above 8 the sheet is likely to be folded: rows near each other may have
+// coordinates far apart. Above 100 it overfits single rows.
 func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 	forms := sheet.Sheet{Shape: sheet.Shape{Latent: m.Latent, S: m.Curvature, Q: sheet.VechLen(m.Latent)}, Theta: m.Theta}
 	curvature := forms.RootSquareNorm()
@@ -57,7 +56,7 @@ func (m *Model) CurvatureExtent(tau, weights []float64) float64 {
 	return min(curvature*extent, math.MaxFloat64)
 }
 
-// judgeCurvature records the curvature of a fit in its Meta, with a note or a warning where it is large.
+// judgeCurvature records the curvature of a fit in its Meta, with a note or a warning if it is large.
 func (m *Meta) judgeCurvature(v float64) {
 	m.CurvatureExtent = v
 	switch {

@@ -5,27 +5,27 @@ import (
 	"math"
 )
 
-// curvatureLevel is the p-value below which the test finds curvature.
+// curvatureLevel is the p-value below which the test detects curvature.
 const curvatureLevel = 0.01
 
 // Verdicts on curvature.
 const (
 	Curved = "curved" // the rows support the fitted curvature
-	Held   = "held"   // the rows support less than was fitted: refitted with a strong ridge
+	Held   = "held"   // the rows support less curvature: refitted with a strong ridge
 	Flat   = "flat"   // no curvature in the rows, the sheet is flat
 	Given  = "given"  // the caller set the number of directions
 )
 
-// CurvatureMeta is the evidence for the curvature of a fit.
+// CurvatureMeta holds the evidence for the curvature of a fit.
 type CurvatureMeta struct {
 	// P is the p-value of the test for curvature, 1 where there was no test.
 	P float64 `json:"p"`
 	// S is the number of directions of curvature of the sheet.
 	S int `json:"s"`
-	// Slope is sum fitted observed / sum fitted^2 over rows, of the fitted curvature
-	// at U'(x - c) and the observed one in V'(x - c): 1 where they agree, about 0 for folds.
+	// Slope is sum fitted observed / sum fitted^2 over the rows. The fitted curvature is evaluated at U'(x - c); the
+	// observed curvature is V'(x - c). The slope is 1 if they agree, and about 0 for folds.
 	Slope float64 `json:"slope"`
-	// Share is the part of the variance off the plane, in the directions of curvature, that is explained.
+	// Share is the fraction of the variance off the plane, in the directions of curvature, that the sheet explains.
 	Share   float64 `json:"share"`
 	Ridge   float64 `json:"ridge"`
 	Verdict string  `json:"verdict"`
@@ -33,7 +33,7 @@ type CurvatureMeta struct {
 	Sentence string `json:"sentence"`
 }
 
-// sentence summarises the evidence for a sheet that may have up to room directions of curvature.
+// sentence summarises the evidence for a sheet with at most room directions of curvature.
 func (c *CurvatureMeta) sentence(room int) string {
 	chance := fmt.Sprintf("p = %.2g", c.P)
 	if c.P < 1e-9 {

@@ -16,11 +16,11 @@ import (
 
 const huberEntries = "huber_entries"
 
-// DefaultDelta chooses delta of the loss of a name for [Learn] with these settings, whose Loss is ignored. Of
-// losses that redescend (see [losses.Tukey]) it is that of [losses.DefaultDelta] from the residuals of the fit by
-// their core ([losses.Core]), if rows are not fitted by sums over blocks. Else it is that of [DefaultDeltaFrom] where they are, so that
-// rows make the same model in memory and in a file, and where rows have weights or repeat, so that one of weight 2
-// counts as two, and otherwise that of [losses.DefaultDelta] from [ResidualNorms].
+// DefaultDelta chooses delta of the named loss for [Learn] with these settings, whose Loss is ignored. For losses
+// that redescend (see [losses.Tukey]), it applies [losses.DefaultDelta] to the residuals of the fit by their core
+// ([losses.Core]), unless the fit uses sums over blocks. If it uses them, or if rows have weights or repeat, the
+// result is that of [DefaultDeltaFrom]: rows then give the same model in memory and in a file, and a row of weight 2
+// counts as two rows. Otherwise it applies [losses.DefaultDelta] to [ResidualNorms].
 func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	var err error
 	if c.Loss, err = losses.ByName(name, losses.Params{Delta: new(1.0)}); err != nil {
@@ -41,8 +41,8 @@ func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, 
 	return losses.DefaultDelta(name, norms), nil
 }
 
-// deltaByCore chooses delta from the residuals of the fit by the core of the loss (see [losses.Core]), whose
-// own delta is chosen from those of the fit by l2, which outliers increase.
+// deltaByCore chooses delta from the residuals of the fit by the core of the loss (see [losses.Core]). The delta of
+// the core is chosen from the residuals of the l2 fit, which outliers increase.
 func deltaByCore(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	if c.IgnoreMissing {
 		_, err := losses.ByEntry(c.Loss)
@@ -61,7 +61,7 @@ func deltaByCore(ctx context.Context, x Data, c Config, name string) (float64, e
 	return deltaOfFit(ctx, x, c, name)
 }
 
-// deltaOfFit chooses delta from the residuals of the fit with these settings, those of outliers left out.
+// deltaOfFit chooses delta from the residuals of the fit with these settings, without the residuals of outliers.
 func deltaOfFit(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	fit, err := Learn(ctx, x, c)
 	if err != nil {
@@ -86,14 +86,14 @@ func deltaOfFit(ctx context.Context, x Data, c Config, name string) (float64, er
 	return losses.DefaultDelta(name, []float64{stat.Quantile(0.5, stat.Empirical, norms[:n], weights[:n])}), nil
 }
 
-// outlying is the size of residuals, in medians, from which on they are left out of scales: 2.5 standard deviations
-// of Gaussian noise (P. J. Rousseeuw, Least median of squares regression, J. Am. Stat. Assoc. 79 (1984)).
+// outlying is the size of a residual, in medians, from which it is left out of scale estimates: 2.5 standard
+// deviations of Gaussian noise (P. J. Rousseeuw, Least median of squares regression, J. Am. Stat. Assoc. 79 (1984)).
 const outlying = 2.5 * 1.4826
 
-// DefaultDeltaFrom chooses delta of the loss of a name for
-// [LearnFrom] with these settings: as [losses.DefaultDelta] does from
-// [ResidualNorms], but from some 2000 rows, evenly spread, or fewer of more than 262 columns: the median distance
-// from their best flat sheet, or the median size of its entries. It takes one read. It needs no loss of the engine.
+// DefaultDeltaFrom chooses delta of the named loss for [LearnFrom] with these settings. It differs from
+// [losses.DefaultDelta] of [ResidualNorms] by using a sample of some 2000 evenly spread rows (fewer for more than 262
+// columns). Delta is the median distance of the sample from its best flat sheet, or the median size of its entries.
+// It reads all rows once, and does not use the loss of the engine.
 func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (float64, error) {
 	n, D := e.Shape()
 	if n < 1 || c.Latent < 1 || c.Latent > D {
@@ -107,5 +107,5 @@ func DefaultDeltaFrom(ctx context.Context, e Engine, c Config, name string) (flo
 	return losses.DefaultDelta(name, []float64{middle}), nil
 }
 
-// huge is an extent of rows beyond any width.
+// huge is a number larger than any extent of rows.
 const huge = 1e100

@@ -38,7 +38,7 @@ func (c Config) meta(f sheet.Shape, n int, weight, penalty float64, solver frame
 	}
 }
 
-// judge returns the first-order system at the end of a run, nil after a cancellation. A run that ends just
+// judge evaluates the first-order conditions at the end of a run, nil after a cancellation. A run that ends just
 // before its context is done counts as cancelled, as its report would be incomplete.
 func (p *Problem) judge(run *framework.Result) *KKT {
 	if run.Stationarity == nil {

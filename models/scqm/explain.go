@@ -11,12 +11,11 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
-// explainedColumns is the number of columns up to which a model keeps the mean of its
-// rows.
+// explainedColumns is the number of columns up to which a model stores the mean of its rows.
 const explainedColumns = 1 << 16
 
-// explain records the mean of the rows, the parts of their variance that the coordinates and the sheet explain,
-// and the distances of the rows from the sheet. It reads the rows three times.
+// explain records the mean of the rows, the fractions of their variance explained by the coordinates and by the
+// sheet, and the distances of the rows from the sheet. It reads the rows three times.
 func (f *Fit) explain(ctx context.Context, x Data) {
 	if f == nil || x.D > explainedColumns || len(f.Model.Tau) != x.N*f.Model.Latent {
 		return
@@ -58,14 +57,14 @@ func (f *Fit) explain(ctx context.Context, x Data) {
 	}
 }
 
-// normalMAD is the standard deviation of a normal variable over its median absolute deviation.
+// normalMAD is the ratio of the standard deviation of a normal variable to its median absolute deviation.
 const normalMAD = 1.4826
 
 func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[len(v)/2] }
 
-// determination returns R2 of the sheet, 1 minus the part of the squared distances from the mean that is left in
-// its residuals, and the distances of the rows from it. Entries that are missing
-// count in neither sum, and the distance of their row is that of an average entry times the root of D.
+// determination returns the distances of the rows from the sheet, and R2: 1 minus the sum of squared residuals over
+// the sum of squared distances from the mean. Both sums skip missing entries. The distance of a row with missing
+// entries is the root mean square of its other residuals times the root of D.
 func (m *Model) determination(x, tau Data, mean []float64) (r2 float64, far []float64) {
 	f := m.sheet()
 	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, x.D)
@@ -90,7 +89,7 @@ func (m *Model) determination(x, tau Data, mean []float64) (r2 float64, far []fl
 	return 1 - left/all, far
 }
 
-// pcaR2 returns R2 of so many principal components of complete rows.
+// pcaR2 returns R2 of the given number of principal components, for complete rows.
 func pcaR2(ctx context.Context, x Data, counts ...int) []float64 {
 	most := min(slices.Max(counts), x.D)
 	p, err := rows.PrincipalComponents(ctx, x, most, 1)
@@ -128,7 +127,7 @@ func countedRows(x Data) []int {
 
 func finite(v []float64) bool { return !math.IsInf(floats.Sum(v), 0) && !floats.HasNaN(v) }
 
-// columnVariances returns the weighted variances of the columns, of the entries that are not missing.
+// columnVariances returns the weighted variances of the columns, without missing entries.
 func columnVariances(x Data, mean []float64) []float64 {
 	out, sum, far := make([]float64, x.D), make([]float64, x.D), make([]float64, x.D)
 	for i := range x.N {
@@ -149,8 +148,8 @@ func columnVariances(x Data, mean []float64) []float64 {
 	return out
 }
 
-// OutlyingDistance returns the distance from the sheet that one in a hundred rows without fault exceeds, by the
-// distances of the rows of the fit, whose power 2/3 is about normal; 0 where the fit kept none.
+// OutlyingDistance returns the distance from the sheet that one in a hundred regular rows exceeds, 0 if the fit
+// stored no distances. It uses that the distances of the rows to the power 2/3 are approximately normal.
 //
 // Source: M. Hubert, P. Rousseeuw and K. Vanden Branden, ROBPCA, Technometrics 47 (2005).
 func (m *Model) OutlyingDistance() float64 {

@@ -24,11 +24,10 @@ const (
 	maxEntries   = 1 << 40
 )
 
-// Save writes the model to a file that numpy.load reads: the arrays c (D), U
-// (D, d), V (D, s), Theta (q, s), tau (n, d) where it is known, precision (D(D+1)/2)
-// for a Mahalanobis loss, the entries of its matrix on and above the diagonal row by row, and meta.json. The file takes the place of an older
-// one only when it is complete, and ends in the SHA-256 of all before, without
-// which it is not read again. Equal models make equal bytes.
+// Save writes the model to a file that numpy.load can read. It contains meta.json and the arrays c (D), U (D, d), V
+// (D, s), Theta (q, s), and tau (n, d) if it is known. For a Mahalanobis loss, precision (D(D+1)/2) lists the entries
+// of its matrix on and above the diagonal, row by row. The file replaces an older one only when it is complete. It
+// ends in the SHA-256 of all bytes before; Load rejects a file without one. Equal models give equal bytes.
 func (m *Model) Save(path string) error {
 	if err := m.Validate(); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -68,7 +67,7 @@ func (m *Model) Write(w io.Writer) error {
 	return z.Close()
 }
 
-// triangle is the number of entries of a D x D matrix on and above the diagonal.
+// triangle returns the number of entries of a D x D matrix on and above the diagonal.
 func triangle(D int) int { return D * (D + 1) / 2 }
 
 // upperRows yields the rows of a D x D matrix, each from the diagonal on.
@@ -128,9 +127,8 @@ func (m *Model) agrees() error {
 	return nil
 }
 
-// Load reads a model file. A file of which one bit has changed, one of a newer
-// format or one whose sizes do not fit each other is refused with the reason; so
-// is one that another program wrote, which has no SHA-256 at its end.
+// Load reads a model file. It rejects a damaged file, a file of a newer format, and one with inconsistent sizes, and
+// gives the reason. It also rejects a file written by another program, which lacks the SHA-256 at its end.
 func Load(path string) (*Model, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -151,7 +149,7 @@ func Load(path string) (*Model, error) {
 	return m, nil
 }
 
-// Read reads a model file of size bytes.
+// Read reads a model file of the given size in bytes.
 func Read(r io.ReaderAt, size int64) (*Model, error) {
 	m, err := read(r, size)
 	if err != nil && !errors.Is(err, ErrInput) && !errors.Is(err, ErrMemory) {
@@ -183,7 +181,7 @@ func read(r io.ReaderAt, size int64) (*Model, error) {
 
 var errNoModel = errors.New("has no " + metaName + " and so is no SCQM model")
 
-// openArchive opens a model file. For an unsealed archive without a model it returns errNoModel.
+// openArchive opens a model file. It returns errNoModel for an archive that has neither a checksum nor a model.
 func openArchive(r io.ReaderAt, size int64) (*dataset.NPZ, error) {
 	z, err := dataset.OpenSealedNPZ(r, size)
 	if errors.Is(err, dataset.ErrUnsealed) {
@@ -225,7 +223,7 @@ func readMeta(z *dataset.NPZ) (Meta, error) {
 	return meta, nil
 }
 
-// readArrays derives the dimensions from the arrays, and bounds the size of each by those read before.
+// readArrays derives the dimensions from the arrays. The arrays already read bound the size of the next one.
 func (m *Model) readArrays(z *dataset.NPZ) error {
 	c, err := readArray(z, "c", maxEntries, 1)
 	if err != nil {
@@ -277,8 +275,8 @@ func readArray(z *dataset.NPZ, name string, limit, dims int) (dataset.Array, err
 	return a, nil
 }
 
-// readLoss restores the loss. It stays nil for one not registered in this program, and for a plugin, which only
-// the user may start: the model can still reconstruct.
+// readLoss restores the loss. The loss stays nil if it is not registered in this program, or if it is a plugin, which
+// only the user may start. A model without a loss can still reconstruct.
 func (m *Model) readLoss(z *dataset.NPZ) error {
 	name := m.Meta.Loss.Name
 	if m.Meta.Loss.Plugin != nil || !slices.Contains(losses.Names(), name) {

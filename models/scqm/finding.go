@@ -6,18 +6,18 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// curvatureShare is the decrease of the logarithm of the noise off the sheet that a start must gain for its
-// curvature: a sixth of the noise, in one direction, for twice the curvature.
+// curvatureShare is the least decrease of the logarithm of the off-sheet noise that justifies the curvature of a
+// start: a sixth of the noise, in one direction, for twice the curvature.
 const curvatureShare = 0.25
 
-// finding is the criterion that ranks the runs from several starts. A folded sheet is worse than one that is
-// not; of two that are not, the one of lower
+// finding is the criterion that ranks the runs from several starts. A folded sheet ranks below any unfolded one. Of
+// two unfolded sheets, the one with the lower value of
 //
 //	F (1 + k)^(1/4a)
 //
-// is better, with F the cost, k the curvature times extent and a the number of directions off the sheet; of two
-// folded ones the one of lower k. F alone would prefer folds, which run near every row, held out or not,
-// wherever noise is as wide as the curvature of the sheet.
+// is better. F is the cost, k the curvature times extent, and a the number of directions off the sheet. Of two folded
+// sheets, the one with the lower k is better. F alone would prefer folds: if the noise is as wide as the curvature of
+// the sheet, a folded sheet passes near every row, held out or not.
 type finding struct{ cost, curvature, across float64 }
 
 func (a finding) folded() bool { return a.curvature > foldedCurvature }
@@ -33,7 +33,7 @@ func (a finding) beats(b finding) bool {
 	return a.score() < b.score()
 }
 
-// compare is negative where a is better than b.
+// compare returns a negative number if a is better than b.
 func (a finding) compare(b finding) int {
 	switch {
 	case a.beats(b):
@@ -46,14 +46,14 @@ func (a finding) compare(b finding) int {
 
 func (a finding) score() float64 { return a.cost * math.Pow(1+a.curvature, curvatureShare/a.across) }
 
-// finding returns the criterion of the point of a run.
+// finding returns the criterion for the point of a run.
 func (p *Problem) finding(run *framework.Result) finding {
 	m := p.model(run.Point)
 	x := p.Data()
 	return newFinding(run.Cost, m.CurvatureExtent(m.Tau, x.Weights), x.N, x.D, m.Latent)
 }
 
-// newFinding is the criterion of a fit of n rows of length D by a sheet of dimension d.
+// newFinding returns the criterion for a fit of n rows of length D by a sheet of dimension d.
 func newFinding(cost, curvature float64, n, D, d int) finding {
 	return finding{cost, curvature, float64(max(1, min(D, n-1)-d))}
 }

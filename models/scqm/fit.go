@@ -17,7 +17,7 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// admit checks rows and settings, and begins the time of a fit.
+// admit checks rows and settings, and starts the clock of a fit.
 func (c Config) admit(x Data) (Data, Config, error) {
 	c.Options = c.Options.Begun()
 	x.Missing = c.IgnoreMissing
@@ -32,7 +32,7 @@ func (c Config) admit(x Data) (Data, Config, error) {
 	return x, c, err
 }
 
-// learnInMemory is [Learn] without streams.
+// learnInMemory does what [Learn] does without streaming.
 func learnInMemory(ctx context.Context, x Data, c Config) (*Fit, error) {
 	x, c, err := c.admit(x)
 	if err != nil {
@@ -41,7 +41,7 @@ func learnInMemory(ctx context.Context, x Data, c Config) (*Fit, error) {
 	return fitRows(ctx, x, c)
 }
 
-// fitRows fits to rows in memory that were admitted.
+// fitRows fits to rows in memory that admit has checked.
 func fitRows(ctx context.Context, x Data, c Config) (*Fit, error) {
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}
 	defer r.release()
@@ -62,8 +62,8 @@ func fitRows(ctx context.Context, x Data, c Config) (*Fit, error) {
 	return fit, failure
 }
 
-// screen tests the rows of a request for curvature and searches planes, and sets the number of directions where
-// that is estimated.
+// screen tests the rows of a request for curvature and searches start planes. If the number of directions is
+// estimated, screen sets it.
 func (r *request) screen(ctx context.Context) error {
 	c := r.config
 	_, published := c.Solver.(solvers.RGD)
@@ -89,8 +89,8 @@ func (r *request) screen(ctx context.Context) error {
 	return nil
 }
 
-// mostlyComplete returns the rows without missing entries where these are at least half of all: rows with imputed
-// entries show curvature in directions in which the imputation errs.
+// mostlyComplete returns the rows without missing entries if they are at least half of all rows. Imputed rows would
+// show curvature in the directions of the imputation errors.
 func mostlyComplete(x Data) Data {
 	var whole []int
 	for i := range x.N {
@@ -116,7 +116,7 @@ func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, e
 	return whole, err
 }
 
-// fitScreened fits, and again where the evidence supports less curvature.
+// fitScreened fits, and fits again if the evidence supports less curvature.
 func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 	return fitScreened(ctx, r.screening, *r.config, r.data.TotalWeight, &r.columns, func(c Config) (*Fit, error) {
 		by := *r
@@ -182,7 +182,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	return fit, fitError(failure, false)
 }
 
-// startRobustly makes the first start of a loss that redescends a robust one.
+// startRobustly replaces the first start by a robust one for a loss that redescends.
 func (r *request) startRobustly(ctx context.Context, s *starts, published bool) error {
 	if published || r.data.Missing || !redescends(r.config.Loss, r.data.D, rows.MaxNorm(r.data.X)) {
 		return nil
@@ -197,7 +197,8 @@ func (r *request) startRobustly(ctx context.Context, s *starts, published bool) 
 	return err
 }
 
-// robustStart is the fit by l2 or, where the loss has a core (see [losses.Core]), the fit by that from there.
+// robustStart returns the fit by l2. If the loss has a core (see [losses.Core]), it returns the fit by the core
+// started from the l2 fit.
 //
 // Source: V. J. Yohai, High breakdown-point and high efficiency robust estimates for regression, Ann. Statist. 15
 // (1987).
@@ -220,9 +221,8 @@ func (r *request) robustStart(ctx context.Context) (framework.Point, error) {
 	return by.start, nil
 }
 
-// ResidualNorms returns the Euclidean norms of the residuals of the best flat
-// sheet of dimension d, from which scales of losses are chosen. Where entries are
-// missing these are the sizes of the residuals of the others, entry by entry.
+// ResidualNorms returns the Euclidean norms of the residuals of the best flat sheet of dimension d. They serve to
+// choose scales of losses. If entries are missing, it returns the absolute residuals of the other entries instead.
 func ResidualNorms(x Data, d int) ([]float64, error) {
 	if err := x.Validate(); err != nil {
 		return nil, err
@@ -263,7 +263,7 @@ func ResidualNorms(x Data, d int) ([]float64, error) {
 	return norms, nil
 }
 
-// reserveFit reserves the memory of a fit without its solver: the problem, the principal components and the
+// reserveFit reserves the memory of a fit except for its solver: the problem, the principal components and the
 // starts.
 func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	f := newFootprint(x, c.Loss, c.Latent, s, c.Threads)

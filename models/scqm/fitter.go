@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Fitter fits models to many small sets of rows of one shape, such as the neighbourhoods of the points of a
-// cloud. It does what [Learn] does with [solvers.Newton], but reuses its memory. A Fitter is for one goroutine.
+// Fitter fits models to many small sets of rows of one shape, such as the neighbourhoods of the points of a cloud. It
+// gives the results of [Learn] with [solvers.Newton], but reuses its memory. Use a Fitter from one goroutine.
 type Fitter struct {
 	config    Config
 	problem   *Problem
@@ -21,43 +21,42 @@ type Fitter struct {
 	state     framework.State
 }
 
-// restartable is a solver that can start a run in the memory of the last one.
+// restartable is a solver that can start a run in the memory of the previous run.
 type restartable interface {
 	framework.Solver
 	Restart(e *framework.Evaluator, s framework.State, x framework.Point) error
 }
 
-// Outcome is the result of a fit of a [Fitter] beside the model.
+// Outcome is what a fit of a [Fitter] returns in addition to the model.
 type Outcome struct {
-	// Objective is the weighted sum of losses, Penalty that of the curvature.
+	// Objective is the weighted sum of losses, Penalty the ridge penalty of the curvature.
 	Objective, Penalty float64
 	// Iterations is the number of Newton steps.
 	Iterations int
-	// Converged says that a last iteration lowered the cost by no more than
-	// MinRelativeDecrease, or that the continuation of a loss with kinks is over;
-	// otherwise MaxIterations was reached.
+	// Converged reports that the last iteration lowered the cost by at most MinRelativeDecrease, or, for a loss with
+	// kinks, that the continuation is complete. Otherwise MaxIterations was reached.
 	Converged bool
 }
 
 const (
-	// defaultFitterIterations does not limit fits that converge; defaultFitterDecrease yields six digits of the
+	// defaultFitterIterations is large enough for fits that converge; defaultFitterDecrease gives six digits of the
 	// cost.
 	defaultFitterIterations = 1000
 	defaultFitterDecrease   = 1e-6
 	// firstStageDecrease is the tolerance of the first continuation step of a loss with kinks.
 	firstStageDecrease = 1e-3
-	// creaseFactor is the continuation factor where only the second derivative of the loss jumps, as for lp
-	// with 1 < p < 2: smoothing over creaseLast of a typical residual changes the minimum by less than the
-	// tolerance, after three steps. Ten steps take twice the iterations.
+	// creaseFactor is the continuation factor for losses of which only the second derivative jumps, as for lp with 1
+	// < p < 2. Three steps reach a smoothing length of creaseLast times a typical residual, which changes the minimum
+	// by less than the tolerance. Ten steps take twice the iterations.
 	creaseFactor, creaseLast = 0.03, 1e-3
 )
 
-// NewFitter prepares fits of n rows of length D. Of c, the fields Latent, Curvature, Linear, Loss, Solver,
-// Ridge, and of its Options MaxIterations (0 stands for 1000) and MinRelativeDecrease (0 stands for 1e-6)
-// count. A fit ends with the first iteration that lowers the cost by no more than the fraction
-// MinRelativeDecrease; for losses with kinks that is the tolerance of the last step of a
-// [solvers.Continuation]. Solver may be a [solvers.Newton], or a [solvers.Continuation] of one with settings of
-// its own. [AutoCurvature] stands for [FullCurvature]. Fits end with an error when ctx is done.
+// NewFitter prepares fits of n rows of length D. It uses the fields Latent, Curvature, Linear, Loss, Solver and Ridge
+// of c, and of its Options MaxIterations (0: 1000) and MinRelativeDecrease (0: 1e-6). A fit ends with the first
+// iteration that lowers the cost by at most the fraction MinRelativeDecrease. For losses with kinks this is the
+// tolerance of the last step of a [solvers.Continuation]. Solver may be a [solvers.Newton], or a
+// [solvers.Continuation] of one with settings of its own. [AutoCurvature] stands for [FullCurvature]. Fits return an
+// error when ctx is done.
 func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	if n < 1 || D < 1 {
 		return nil, fmt.Errorf("scqm: fitter for %d x %d rows; want at least one of each: %w", n, D, ErrInput)
@@ -116,10 +115,9 @@ func (c Config) fitterSolver() (restartable, error) {
 	return nil, fmt.Errorf("scqm: many small fits are done by newton, not by %s: %w", c.Solver.Name(), ErrInput)
 }
 
-// Fit fits a model to x, whose shape must be that of the Fitter, and writes it
-// into dst, in the slices that dst has where they are large enough. The model is
-// not in canonical form, and redundant columns of V are left out: dst.Curvature
-// says how many there are. Meta is left alone.
+// Fit fits a model to x, which must have the shape of the Fitter, and writes it into dst. It reuses the slices of dst
+// that are large enough. The model is not in canonical form. Redundant columns of V are left out, and dst.Curvature
+// is the number of columns kept. Meta is not changed.
 func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 	p := f.problem
 	if x.N != p.Data().N || x.D != p.Data().D {

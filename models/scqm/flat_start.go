@@ -6,10 +6,10 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// placed is a flat sheet through the mean of the rows, with sums from the read that projected them.
+// placed is a flat sheet through the mean of the rows, with the sums of the read that projected the rows.
 type placed struct {
 	x       framework.Point
-	heights []float64 // n x s: coordinates of the rows along the axes in which it may bend
+	heights []float64 // n x s: coordinates of the rows along the directions of curvature
 	spread  float64   // mean squared distance of the rows from the mean
 }
 

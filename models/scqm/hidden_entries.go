@@ -14,7 +14,7 @@ import (
 	"github.com/scqm/scqm/losses"
 )
 
-// boundedError is the squared error, in medians, up to which that of a row counts, so that outliers do not dominate.
+// boundedError bounds the squared error of a row, in medians, so that outliers do not dominate the mean.
 const boundedError = 100
 
 // hiddenPart is the fraction of the columns hidden at a time, and hiddenOrders the number of random column
@@ -22,8 +22,8 @@ const boundedError = 100
 const hiddenPart, hiddenOrders = 1.0 / 3, 12
 
 const (
-	// hiddenPlaces is the number of places on the sheet from the best of which a row is projected, by at most
-	// predictSteps Newton steps; predictPrecision is the relative length of the last.
+	// hiddenPlaces is the number of candidate coordinates of a row. Newton's method projects the row from the best
+	// candidate, with at most predictSteps steps. It ends at a step of relative length predictPrecision.
 	hiddenPlaces     = 100
 	predictSteps     = 40
 	predictPrecision = 1e-8
@@ -40,8 +40,8 @@ func filled(x, y []float64) []float64 {
 	return x
 }
 
-// heldOutError returns the weighted mean squared error of hidden entries, each row's bounded by boundedError
-// medians. Missing entries are imputed by the model first.
+// heldOutError returns the weighted mean squared error at hidden entries. The error of each row is bounded by
+// boundedError medians. Missing entries are imputed by the model first.
 func (m *Model) heldOutError(ctx context.Context, x Data, seed uint64, threads int) (float64, error) {
 	if x.Missing {
 		y, err := m.Project(ctx, x, threads)
@@ -62,15 +62,15 @@ func (m *Model) heldOutError(ctx context.Context, x Data, seed uint64, threads i
 	return sum / x.TotalWeight(), nil
 }
 
-// HiddenErrors returns for each row the sum of squared errors of its entries under cross-validation over
-// columns: random groups B of columns, each about the given part of all, are predicted from the others, A:
+// HiddenErrors returns the sum of squared errors of each row under cross-validation over columns. Random groups B of
+// columns, each about the fraction part of all, are predicted from the other columns A:
 //
 //	f_B(tau),  tau = argmin |x_A - f_A(tau)|^2 + sum_j sigma^2/v_j (tau_j - t_j)^2,
 //
-// with sigma^2 the noise in each direction off the sheet and t and v the means and variances of the latent
-// coordinates of the training rows, or of x where the model has none. Unlike the distance from the sheet, the error
-// does not fall for directions that only follow noise, as noise in A tells nothing about B; it is not informative for
-// D - d < 3. part must be in (0, 1).
+// sigma^2 is the noise in each direction off the sheet. t and v are the means and variances of the latent coordinates
+// of the training rows, or of x if the model has none. Unlike the distance from the sheet, this error does not fall
+// for directions that only fit noise, as noise in A does not predict B. It is not informative for D - d < 3. part
+// must be in (0, 1).
 //
 // Source: S. Wold, Cross-validatory estimation of the number of components in factor and principal components
 // models, Technometrics 20 (1978).
@@ -145,7 +145,7 @@ func gaussianPrior(tau []float64, d int, sigma float64) (factors, means []float6
 	return factors, means
 }
 
-// somePlaces returns about hiddenPlaces of the latent coordinates tau, n x d, evenly spaced.
+// somePlaces returns about hiddenPlaces rows of tau (n x d), evenly spaced.
 func somePlaces(tau []float64, d int) []float64 {
 	n := len(tau) / d
 	var some []float64
@@ -162,7 +162,7 @@ func medianNoise(distances []float64, D, n, d int) float64 {
 	return median(distances) / math.Sqrt(float64(across))
 }
 
-// rowDistances returns the Euclidean distances of the rows of x from those of y, n x D.
+// rowDistances returns the Euclidean distances between corresponding rows of x and y, n x D.
 func rowDistances(x Data, y []float64) []float64 {
 	list := make([]float64, x.N)
 	for i := range list {

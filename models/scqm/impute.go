@@ -20,27 +20,27 @@ import (
 const (
 	// imputePlaces bounds the number of mixture components of the posterior of a row.
 	imputePlaces = 400
-	// imputeSteps bounds the Newton steps from each of their centres.
+	// imputeSteps bounds the Newton steps from the centre of each component.
 	imputeSteps = 4
-	// imputePrecision is the relative length of a last Newton step.
+	// imputePrecision is the relative length of a step at which Newton's method ends.
 	imputePrecision = 1e-3
 )
 
 // Imputation is rows with imputed missing entries.
 type Imputation struct {
-	X   []float64 // n x D: entries that were not missing are bit-identical
-	Std []float64 // n x D: standard deviations of those that were missing, 0 for the others
+	X   []float64 // n x D: entries that were not missing are unchanged
+	Std []float64 // n x D: standard deviations of imputed entries, 0 for the others
 }
 
-// Impute fills the missing entries of rows with their posterior means given the other entries. Std counts the
-// variance of f(tau) and that of the noise. Unlike the nearest point, which [Model.Project] gives, the mean has
-// the least expected square of the error.
+// Impute replaces the missing entries of rows by their posterior means given the other entries. Std includes the
+// variance of f(tau) and the variance of the noise. Among all predictions the posterior mean has the least expected
+// squared error, unlike the nearest point, which [Model.Project] returns.
 //
-// The prior of tau is a mixture of K Gaussians around learned coordinates, at most 400 of Model.Tau, of
-// covariance h^2 S, with S the variances of these and h = K^(-1/(d+4)); their centres are shrunk towards the
-// mean so that the mixture has the variances S. Newton steps lead from each centre to a mode of the posterior,
-// which Laplace's method weighs. The noise of an entry has the density exp(-loss/a) with the mean loss of the
-// fit.
+// The prior of tau is a mixture of K Gaussians centred at learned coordinates, at most 400 rows of Model.Tau. Their
+// covariance is h^2 S, with S the variances of these coordinates and h = K^(-1/(d+4)). The centres are shrunk towards
+// the mean so that the mixture has the variances S. Newton's method leads from each centre to a mode of the
+// posterior, which is weighted by Laplace's method. The noise of an entry has the density exp(-loss/a) with the mean
+// loss of the fit.
 //
 // A row takes about 400 m(D + dm) operations. Source: B. Silverman, Density estimation for statistics and data
 // analysis (1986), 5.3 and 6.4.
@@ -80,14 +80,14 @@ func (m *Model) Impute(ctx context.Context, x Data, threads int) (*Imputation, e
 	return out, ctx.Err()
 }
 
-// posterior holds what does not depend on the row.
+// posterior holds the quantities that are the same for all rows.
 type posterior struct {
 	f           *sheet.Sheet
 	loss        framework.Separable
 	temperature float64   // a
 	noise       float64   // variance of the noise of an entry
 	places      []float64 // K x d: centres of the mixture
-	prior       []float64 // d: noise over the variances of each of its Gaussians
+	prior       []float64 // d: noise variance over the variances of each Gaussian
 }
 
 func (m *Model) newPosterior() (*posterior, error) {
@@ -125,14 +125,15 @@ func (m *Model) newPosterior() (*posterior, error) {
 }
 
 const (
-	// noisePoints is the number of points at which the density of the noise is tabulated, and noiseReach their
-	// range, in lengths at which the loss is about its mean.
+	// noisePoints is the number of points at which the noise density is tabulated. noiseReach is their range, in
+	// units of the length at which the loss equals its mean.
 	noisePoints, noiseReach = 2048, 64
-	// leastNoise is the least such length, relative to the coordinates.
+	// leastNoise is the smallest noise length, relative to the coordinates.
 	leastNoise = 1e-7
 )
 
-// setNoise finds the density exp(-loss(r)/a) of an entry that has mean loss mean; extent is that of the coordinates.
+// setNoise finds the density exp(-loss(r)/a) for which the mean loss of an entry is mean; extent is the extent of the
+// coordinates.
 func (p *posterior) setNoise(mean, extent float64) {
 	var one [1]float64
 	phi := func(r float64) float64 {
@@ -173,11 +174,11 @@ type rowPosterior struct {
 	*posterior
 	newton *observedRow
 
-	r, phi        []float64 // K x |A|: residuals of the places, and their losses
+	r, phi        []float64 // K x |A|: residuals at the centres, and their losses
 	weights       []float64 // K: logarithms, then the weights
 	z             []float64 // K x m
-	root          []float64 // K x m x d: G, of which GG' noise is the covariance of z at the place
-	tau, e, me, h []float64 // d, m x d, m x d, d x d: of one place
+	root          []float64 // K x m x d: G; GG' noise is the covariance of z at the centre
+	tau, e, me, h []float64 // d, m x d, m x d, d x d: of one centre
 }
 
 func newRowPosterior(p *posterior) *rowPosterior {
@@ -190,7 +191,7 @@ func newRowPosterior(p *posterior) *rowPosterior {
 	return r
 }
 
-// fill fills the missing entries of x.
+// fill replaces the missing entries of x.
 func (p *rowPosterior) fill(x, std []float64) {
 	p.newton.load(x)
 	p.weigh(x)
@@ -236,8 +237,8 @@ func (p *rowPosterior) weigh(x []float64) {
 	floats.Scale(1/floats.Sum(p.weights), p.weights)
 }
 
-// settle leaves z and G of component k at the mode near it, with E the Jacobian of z and H = LL' = E'ME +
-// prior, and returns the logarithm of its weight, without the loss of the row.
+// settle sets z and G of component k to their values at the mode near it. E is the Jacobian of z, and H = LL' = E'ME
+// + prior. It returns the logarithm of the weight, without the loss of the row.
 func (p *rowPosterior) settle(k int) float64 {
 	m, d := p.f.M, p.f.Latent
 	p.newton.PriorMean = p.places[k*d : (k+1)*d]

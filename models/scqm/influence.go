@@ -12,50 +12,46 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Influence measures the influence of each row on a fit. It is the infinitesimal jackknife: with F(y) the cost
-// at the outer blocks y = (c, Q, Theta), minimised over Tau, and g_i the gradient of the part of row i,
-// implicit differentiation of the first-order system F'(y) = 0 with respect to the weight w_i gives
+// Influence measures the influence of each row on a fit by the infinitesimal jackknife. F(y) is the cost at the outer
+// blocks y = (c, Q, Theta), minimised over Tau, and g_i is the gradient of the term of row i. Implicit
+// differentiation of the first-order condition F'(y) = 0 with respect to the weight w_i gives
 //
 //	dy/dw_i = -H^-1 g_i,   H = F″(y),
 //
-// and leaving out row i moves y by x = H^-1 w_i g_i to first order. H is the Schur complement in which Tau is
-// eliminated, on the tangent space of the Stiefel manifold and without the directions in which U, V, Theta and
-// Tau turn and f stays. For losses without second derivatives, differences of gradients replace them. The
-// penalty of a ridge is not changed when a row is left out.
+// so that leaving out row i moves y by x = H^-1 w_i g_i to first order. H is the Schur complement in which Tau is
+// eliminated. It acts on the tangent space of the Stiefel manifold, without the directions that change U, V, Theta
+// and Tau but not f. For losses without second derivatives, differences of gradients replace them. The ridge penalty
+// stays the same when a row is left out.
 //
-// Along that step x the cost without the row has less curvature than F, by the part h_i = w_i x'H_i x / x'Hx,
-// the leverage of the row, so that its minimum is 1/(1 - h_i) times as far. That is exact in linear regression;
-// here it avoids underestimating rows that the sheet follows.
+// Along the step x the cost without the row has less curvature than F, by the fraction h_i = w_i x'H_i x / x'Hx. This
+// is the leverage of the row. The minimum along x is therefore 1/(1 - h_i) times as far. This correction is exact in
+// linear regression. Here it avoids underestimating rows that the sheet follows.
 //
-// A whole Newton step towards the fit without the row, by (H - w_i H_i)^-1, is the worse predictor: where a
-// sheet is poorly determined, H - w_i H_i often has no minimum nearby, while the fit, which is not quadratic,
-// moves little.
+// A full Newton step with (H - w_i H_i)^-1 is a worse predictor of the fit without the row. If a sheet is poorly
+// determined, H - w_i H_i is often not positive definite, while the true fit, which is not quadratic, moves little.
 //
 // Sources: L. A. Jaeckel, The infinitesimal jackknife, Bell Laboratories (1972); R. D. Cook, Detection of
 // influential observation in linear regression, Technometrics 19 (1977).
 type Influence struct {
 	// Rows has one entry for each row of the data.
 	Rows []RowInfluence
-	// Remaining is the distance, as in RowInfluence.Move, by which one more
-	// Newton step would move the sheet of the fit itself: what it lacks of a
-	// minimum.
+	// Remaining is the distance, as in RowInfluence.Move, by which one more Newton step would move the fitted sheet.
+	// It is 0 at an exact minimum.
 	Remaining float64
-	// Rounding is the length over which the kinks of the loss were smoothed, 0
-	// where they were not. Influences are those on the fit with the smoothed
-	// loss.
+	// Rounding is the length over which the kinks of the loss were smoothed, 0 without smoothing. The influences
+	// apply to the fit with the smoothed loss.
 	Rounding float64
 	// Notes are warnings.
 	Notes []string
 }
 
-// Influence computes the influence of every row of x, which are the rows with
-// the weights that the model was fitted to. Losses with kinks that many
-// residuals sit on, such as l1, are smoothed and the model refined for the
-// smoothed loss first: at the kinks the first-order change is zero. See Rounding.
+// Influence computes the influence of every row of x. The rows and weights must be those that the model was fitted
+// to. If many residuals are at kinks of the loss, as for l1, the first-order change is zero. Influence then smooths
+// the loss and refines the model for the smoothed loss first; see Rounding.
 //
-// The work is about P^3 operations for the P = (1+d+s)D numbers of the sheet, n P^2
-// for n rows, and P^2 numbers of memory; for radial losses D is at most n. It
-// fails with [ErrNotMinimum] where the model is no minimum.
+// The work is about P^3 operations for the P = (1+d+s)D parameters of the sheet, and n P^2 for n rows. The memory is
+// P^2 numbers. For radial losses D is replaced by at most n. It fails with [ErrNotMinimum] if the model is not a
+// minimum.
 func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err
@@ -90,16 +86,16 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	return out, nil
 }
 
-// ErrAllRows marks work that takes all rows in memory.
+// ErrAllRows reports a computation that needs all rows in memory.
 var ErrAllRows = errors.New("this takes all rows in memory")
 
-// InfluenceFrom is [Model.Influence] for rows that need not be in memory, to the last bit: it reads them twice,
-// [BlockRows] at a time, and passes the results to take, in their order; the returned Influence has no Rows. It
-// holds some P^2 numbers, whatever the number of rows.
+// InfluenceFrom is [Model.Influence] for rows that need not be in memory, with identical results. It reads the rows
+// twice, [BlockRows] at a time, and passes the results to take in the order of the rows. The returned Influence has
+// no Rows. It uses some P^2 numbers of memory, whatever the number of rows.
 //
-// It fails with [ErrAllRows] where kinks of the loss must be smoothed, which takes another fit: losses by entry
-// that have some, and those of the norm with residuals near 0 or with up to three directions off the sheet;
-// where there are fewer rows than columns, and where entries were missing.
+// It fails with [ErrAllRows] in three cases: if kinks of the loss must be smoothed, which takes another fit; if there
+// are fewer rows than columns; and if entries were missing. Smoothing is needed for losses by entry with kinks, and
+// for losses of the norm with residuals near 0 or with up to three directions off the sheet.
 func (m *Model) InfluenceFrom(ctx context.Context, src Source, threads int, take func(first int, list []RowInfluence) error) (*Influence, error) {
 	r, err := m.responseFrom(ctx, &LocalEngine{Source: src, Loss: m.Loss, Threads: threads}, threads, m.Tau)
 	if err != nil {
@@ -111,8 +107,8 @@ func (m *Model) InfluenceFrom(ctx context.Context, src Source, threads int, take
 	return out, err
 }
 
-// ResponseFrom finds the response of a fit to rows that an engine reads, once. Its loss
-// must be that of the model. The limits are those of [Model.InfluenceFrom].
+// ResponseFrom computes the response of a fit to rows that an engine reads once. The engine must use the loss of the
+// model. The limits of [Model.InfluenceFrom] apply.
 func (m *Model) ResponseFrom(ctx context.Context, e Engine) (*Response, error) {
 	return m.responseFrom(ctx, e, 1, nil)
 }
@@ -155,8 +151,8 @@ func (m *Model) responseFrom(ctx context.Context, e Engine, threads int, tau []f
 	return r, r.settle(of, objective.Regularizer{Lambda: m.penaltyFactor(f)})
 }
 
-// addNotes adds notes on why leaving out rows may move the sheet more than the influences say. The largest
-// influence is most; jumps says that the gradient of the loss jumps at its kinks.
+// addNotes adds notes on why leaving out rows may move the sheet more than the influences predict. most is the
+// largest influence; jumps reports whether the gradient of the loss jumps at its kinks.
 func (o *Influence) addNotes(most float64, jumps bool) {
 	if o.Remaining > most/10 {
 		o.Notes = append(o.Notes, fmt.Sprintf("one more step of the fit would move the sheet by %.3g, the most influential row moves it by %.3g: fit with a smaller tolerance first", o.Remaining, most))
@@ -170,8 +166,8 @@ func (o *Influence) addNotes(most float64, jumps bool) {
 	}
 }
 
-// reserveInfluence reserves the memory of influences, for a radial loss in the span of the rows: second
-// derivatives of the sheet, sums over pairs of features, and buffers of every thread.
+// reserveInfluence reserves the memory of influences (for a radial loss, in the span of the rows): second derivatives
+// of the sheet, sums over pairs of features, and buffers of every thread.
 func (m *Model) reserveInfluence(x Data, threads int) (*memory.Reservation, error) {
 	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)
 	D := f.D

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// roundingShare is the smoothing length of kinks, in units of the
-	// typical residual. Less is closer to the loss, and to second derivatives that
-	// only describe the fit very locally. It grows by roundingGrowth, up to
-	// roundingMost, until the smoothed fit has a minimum nearby.
+	// roundingShare is the smoothing length of kinks, in units of the typical residual. A smaller length approximates
+	// the loss better, but its second derivatives are valid in a smaller region around the fit. The length is
+	// multiplied by roundingGrowth, up to roundingMost, until the smoothed fit has a minimum nearby.
 	roundingShare  = 0.03
 	roundingGrowth = 3
 	roundingMost   = 1
-	// objectiveDifference is the relative difference up to which the objective of the model on the data counts
-	// as that of its fit, whose rows are not relocated for less than 1e-5.
+	// objectiveDifference is the relative difference up to which the objective of the model on the data counts as
+	// equal to that of its fit. A fit does not relocate rows for a decrease of less than 1e-5.
 	objectiveDifference = 2e-5
-	// refineTolerance and refineGain, a relative decrease of the cost, end the refinement for a smoothed loss.
+	// refineTolerance and refineGain end the refinement for a smoothed loss; refineGain is a relative decrease of the
+	// cost.
 	refineTolerance = 1e-9
 	refineGain      = 1e-10
 )
@@ -54,8 +54,8 @@ func (m *Model) asPoint(ctx context.Context, x Data, threads int) (*pointFit, er
 	return fit, nil
 }
 
-// response computes the response of the fit or, where residuals are at kinks of the loss, of the minimum of a
-// smoothed loss nearby, which replaces the fit.
+// response computes the response of the fit. If residuals are at kinks of the loss, it first replaces the fit by a
+// nearby minimum of a smoothed loss.
 func (s *pointFit) response(ctx context.Context) (*Response, error) {
 	scale, err := s.problem.RoundingScale(s.at)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *pointFit) respond(ctx context.Context) (*Response, error) {
 	return r, r.settle(of, p.Regularizer)
 }
 
-// sameFit sets the penalty to that of the fit and rejects data that it was not fitted to.
+// sameFit sets the penalty to the penalty of the fit. It rejects data that the model was not fitted to.
 func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	p.Lambda = m.penaltyFactor(m.sheet())
 	cost, terms, err := p.EvaluateTerms(nil, at)
@@ -105,7 +105,7 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	return m.sameObjective(cost, terms.Exact())
 }
 
-// penaltyFactor is Lambda of the fit, from its recorded penalty and its sheet.
+// penaltyFactor computes Lambda of the fit from its recorded penalty and its sheet.
 func (m *Model) penaltyFactor(f *sheet.Sheet) float64 {
 	one := objective.Regularizer{Lambda: 1}
 	if size := one.PenaltyOf(f.Shape, nil, f.Theta); size > 0 {
@@ -114,7 +114,7 @@ func (m *Model) penaltyFactor(f *sheet.Sheet) float64 {
 	return 0
 }
 
-// sameObjective rejects rows whose cost is not that of the fit, or whose residuals are all zero.
+// sameObjective rejects rows whose cost differs from that of the fit, or whose residuals are all zero.
 func (m *Model) sameObjective(cost float64, exact bool) error {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return rows.ErrOverflow
@@ -128,7 +128,7 @@ func (m *Model) sameObjective(cost float64, exact bool) error {
 	return nil
 }
 
-// compress changes to coordinates of the span of the rows where that is lossless.
+// compress changes to coordinates of the span of the rows if this is lossless.
 func (s *pointFit) compress() error {
 	small, at, err := s.problem.restrict(s.at)
 	if small == nil || err != nil {
@@ -141,7 +141,7 @@ func (s *pointFit) compress() error {
 	return nil
 }
 
-// round replaces the fit by that with the loss smoothed over eps.
+// round replaces the fit by the fit with the loss smoothed over eps.
 func (s *pointFit) round(ctx context.Context, plain *Problem, eps float64) error {
 	p, err := NewProblem(ctx, *plain.Data(), plain.Loss().(framework.Smoother).Smooth(eps), plain.Shape().Latent, plain.Shape().S, plain.Threads())
 	if err != nil {
@@ -171,5 +171,5 @@ type pointFit struct {
 	problem  *Problem
 	at       framework.Point
 	rounding float64
-	jumps    bool // the gradient of the loss jumps at the kinks that were smoothed
+	jumps    bool // the gradient of the loss jumps at the smoothed kinks
 }

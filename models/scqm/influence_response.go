@@ -16,27 +16,26 @@ import (
 
 // RowInfluence is the change of a fit when one row is left out.
 type RowInfluence struct {
-	// Move is how far the sheet moves: the root mean square distance, over all
-	// rows with their weights, between the point of the sheet that is nearest to
-	// a row before and after. Its unit is that of the data.
+	// Move is how far the sheet moves. It is the root mean square, over all weighted rows, of the distance between
+	// the nearest points of the sheet to a row before and after. Its unit is that of the data.
 	Move float64
-	// Residual is the distance of the row from the sheet, Without the one from
-	// the sheet of the other rows.
+	// Residual is the distance of the row from the sheet, and Without its distance from the sheet fitted without the
+	// row.
 	Residual, Without float64
-	// Leverage is h_i of [Influence], the share of the row in the curvature of
-	// the cost along its own step, 0 to 0.95.
+	// Leverage is h_i of [Influence], from 0 to 0.95: the contribution of the row to the curvature of the cost along
+	// the step that leaving it out causes.
 	Leverage float64
 }
 
 // Response is the linear response of a fit to leaving out rows: the part of [Model.Influence] that does not
 // depend on the row. MarshalBinary transfers it to other machines.
 type Response struct {
-	// Remaining is as in [Influence].
+	// Remaining is defined as in [Influence].
 	Remaining float64
 
-	n         int // rows of the fit
+	n         int // number of rows of the fit
 	loss      framework.Loss
-	tau       []float64 // of all rows, where they are known here
+	tau       []float64 // of all rows, if they are known
 	jackknife *influence.Jackknife
 }
 
@@ -81,8 +80,8 @@ func pointOf(f *sheet.Sheet, n int) framework.Point {
 	return at
 }
 
-// LeaveOut reads rows of the fit, numbered from first, [BlockRows] at a time, passes their influences to take,
-// and returns the largest. It is for one goroutine at a time.
+// LeaveOut reads rows of the fit, numbered from first, [BlockRows] at a time. It passes their influences to take, and
+// returns the largest. Use it from one goroutine at a time.
 func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int, take func(first int, list []RowInfluence) error) (most float64, err error) {
 	n, D := src.Shape()
 	if D != r.jackknife.F.D || first < 0 || first > r.n-n {
@@ -141,20 +140,19 @@ func (r *Response) block(ctx context.Context, src Source, from, first, threads i
 	return o, tau, nearest.RefineRows(ctx, tau, f, r.loss, x, threads)
 }
 
-// sentResponse is a response in bytes, before the numbers of its jackknife.
+// sentResponse is an encoded response without the jackknife sums.
 type sentResponse struct {
 	Format, N int
 	Remaining float64
 }
 
-// MarshalBinary encodes the response, without the model, and with a checksum.
+// MarshalBinary encodes the response without the model. The encoding has a checksum.
 func (r *Response) MarshalBinary() ([]byte, error) {
 	k := r.jackknife
 	return blocks.Encode(&sentResponse{blocks.Format, r.n, r.Remaining}, blocks.Numbers(k.Factor), blocks.Numbers(k.Moves))
 }
 
-// ReadResponse decodes a response of the model. It rejects bytes that are damaged, of another version, or of
-// another shape.
+// ReadResponse decodes a response of the model. It rejects damaged bytes, other versions and other shapes.
 func (m *Model) ReadResponse(ctx context.Context, b []byte) (*Response, error) {
 	var s sentResponse
 	from, err := blocks.Decode(b, "response", &s, &s.Format)

@@ -18,13 +18,13 @@ import (
 const (
 	// tellingDirections is the codimension D - d below which hidden entries are not informative.
 	tellingDirections = 3
-	// The strong ridge for curvature that the rows do not support is holdPerRow times the total weight, at
+	// The strong ridge, for curvature that the rows do not support, is holdPerRow times the total weight, and at
 	// least leastHold.
 	leastHold, holdPerRow = 10, 1.0 / 30
 )
 
-// fitScreened fits with the given directions of curvature, and again where the evidence supports less. It
-// leaves the number of directions of the returned fit in columns.
+// fitScreened fits with the given directions of curvature, and fits again if the evidence supports less. It sets
+// columns to the number of directions of the returned fit.
 func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *int, fit func(Config) (*Fit, error)) (*Fit, error) {
 	first, err := fit(c)
 	if first == nil || err != nil || t == nil {
@@ -44,9 +44,9 @@ func fitScreened(ctx context.Context, t *screening, c Config, weight func() floa
 	return out, err
 }
 
-// judge compares the fitted curvature with the evidence in the rows. If the automatic rule applies and they
-// disagree, it refits with a strong ridge or as a flat sheet where that predicts hidden entries of held-out rows
-// better. weight is the total weight of the rows.
+// judge compares the fitted curvature with the evidence in the rows. If the automatic rule applies and they disagree,
+// it compares the fit with a refit with a strong ridge and a flat sheet. It keeps the one that predicts hidden
+// entries of held-out rows best. weight is the total weight of the rows.
 func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
 	c.Options.Checkpoint = nil // belongs to the first fit
 	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
@@ -78,10 +78,10 @@ type judgement struct {
 	fit    *Fit
 	config Config
 	told   CurvatureMeta
-	rows   Data // those of the cross-validation
+	rows   Data // rows of the cross-validation
 }
 
-// take makes a fit the best one and measures its evidence.
+// take stores a fit as the best one and measures its evidence.
 func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string) error {
 	j.fit = fit
 	j.told = CurvatureMeta{P: j.evidence.P, S: fit.Model.Meta.Curvature, Ridge: c.ridge(), Verdict: verdict}
@@ -114,9 +114,9 @@ func (j *judgement) decide(ctx context.Context, weight float64) error {
 	return nil
 }
 
-// verdict chooses between the fit, one with a strong ridge and a flat sheet by cross-validation. It does not choose
-// a fit that folds, takes the strong ridge where hidden entries are not informative, and keeps the fit where time or
-// memory do not allow a comparison.
+// verdict chooses by cross-validation between the fit, a fit with a strong ridge, and a flat sheet. It does not
+// choose a fit that folds. If hidden entries are not informative, it chooses the strong ridge. If time or memory do
+// not allow a comparison, it keeps the fit.
 func (j *judgement) verdict(ctx context.Context) (best string, err error) {
 	if j.rows.D-j.config.Latent < tellingDirections || j.rows.N < ridgeRows {
 		return Held, nil
@@ -140,7 +140,7 @@ func (j *judgement) verdict(ctx context.Context) (best string, err error) {
 	return best, nil
 }
 
-// as is the configuration that leads to a verdict, for rows of this total weight.
+// as returns the configuration that leads to a verdict, for rows of this total weight.
 func (j *judgement) as(verdict string, weight float64) Config {
 	c := j.config
 	switch verdict {
@@ -152,8 +152,8 @@ func (j *judgement) as(verdict string, weight float64) Config {
 	return c
 }
 
-// heldOutError returns the squared error at hidden entries under cross-validation of squared_l2 fits to the rows, in
-// which outliers are downweighted.
+// heldOutError returns the squared error at hidden entries of squared_l2 fits to the rows under cross-validation.
+// Outliers are downweighted.
 func (j *judgement) heldOutError(ctx context.Context, verdict string) (float64, error) {
 	x := j.rows
 	x.Missing = false
@@ -162,7 +162,7 @@ func (j *judgement) heldOutError(ctx context.Context, verdict string) (float64, 
 	return crossValidate(ctx, x, folds(x, rows.Shuffled(x, c.Seed), ridgeFolds), c, j.learn)
 }
 
-// refit fits again. It returns nil on an error, a cancellation or a time limit: the previous fit stays.
+// refit fits again. On an error, a cancellation or a time limit it returns nil, and the previous fit is kept.
 func (j *judgement) refit(c Config) *Fit {
 	fit, err := j.again(c)
 	if err != nil || fit == nil || fit.Run.Status == framework.Cancelled || fit.Run.Status == framework.TimeLimit {
@@ -171,9 +171,8 @@ func (j *judgement) refit(c Config) *Fit {
 	return fit
 }
 
-// measure computes the regression slope of the rows on the curvature of a model, and returns the rows with
-// outliers downweighted. Missing entries are imputed by the model: imputed without curvature they would bias
-// the slope downwards.
+// measure computes the regression slope of the rows on the curvature of a model, and returns the rows with outliers
+// downweighted. The model imputes missing entries; imputation without curvature would bias the slope downwards.
 func (t *screening) measure(ctx context.Context, told *CurvatureMeta, m *Model) (Data, error) {
 	x := t.sample
 	told.Slope, told.Share = 0, 0

@@ -18,27 +18,25 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// LearnFrom fits a model to rows that need not be in memory, nor on this machine: it only
-// uses sums over blocks of them, which an engine computes. c, Q and Theta have the
-// same bits whatever the engine: on one machine or many, with any number of threads and
-// any cut of the blocks into parts, after parts were lost and summed again. They are
-// those of [Learn] with the solver [solvers.Streaming], for processors of one kind.
+// LearnFrom fits a model to rows that need not be in memory, nor on this machine. It only uses sums over blocks of
+// rows, which an engine computes. c, Q and Theta are bit-identical for every engine: on one machine or many, with any
+// number of threads and any partition of the blocks, and after lost parts were summed again. On processors of one
+// kind they also equal those of [Learn] with the solver [solvers.Streaming].
 //
-// The coordinates of a row are recomputed in each read, from the row and the sheet alone.
-// For l2, squared_l2, huber and others of their kind a read is one majorize-minimize
-// step; for other losses a read gives cost and gradient with tau eliminated, and L-BFGS
-// goes on from there. The start takes two reads, and one more for each further start. The objective is that of
-// projected rows, as [Model.Transform] computes them, which takes a longer read at the end.
+// Each read recomputes the coordinates of a row from the row and the sheet alone. For l2, squared_l2, huber and
+// similar losses a read is one majorize-minimize step. For other losses a read gives cost and gradient with tau
+// eliminated, for L-BFGS. The start takes two reads, and one more for each further start. The objective is that of
+// projected rows, as computed by [Model.Transform], which takes a longer read at the end.
 //
-// Model.Tau is nil; see [Model.Transform]. Status and residuals are computed from sums
-// over all rows, as by Learn; the curvature times the extent is that of a sample of at
-// most 16384 rows, evenly spread. A checkpoint holds the model and the state of the
-// solver only.
+// Model.Tau is nil; see [Model.Transform]. As in Learn, status and residuals are computed from sums over all rows.
+// The curvature times the extent is computed from at most 16384 evenly spread rows. A checkpoint only holds the model
+// and the state of the solver.
 //
-// The time limit ends a fit between two reads. Those of the start, of the first cost and those that judge the result
-// are done in any case.
+// The time limit ends a fit between two reads. The reads of the start, of the first cost and of the final report
+// always run.
 //
-// Not streamed are rows with missing entries, and the ridge chosen by held-out rows. Solver may be nil, which stands for solvers.Streaming.
+// LearnFrom does not support missing entries, nor the choice of the ridge by held-out rows. A nil Solver stands for
+// solvers.Streaming.
 func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	c.Options = c.Options.Begun()
 	if c.Solver == nil {
@@ -69,7 +67,7 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	return f.fitScreened()
 }
 
-// streamFit is a fit to rows that are read.
+// streamFit is a fit to rows that an engine reads.
 type streamFit struct {
 	ctx       context.Context
 	c         Config
@@ -99,12 +97,12 @@ func (f *streamFit) screen() error {
 	return nil
 }
 
-// fitScreened fits, and again where the evidence supports less curvature.
+// fitScreened fits, and fits again if the evidence supports less curvature.
 func (f *streamFit) fitScreened() (*Fit, error) {
 	return fitScreened(f.ctx, f.screening, f.c, f.p.Weight, &f.columns, f.fit)
 }
 
-// fit runs from the starts.
+// fit runs the solver from the starts.
 func (f *streamFit) fit(c Config) (*Fit, error) {
 	p := f.p
 	m := c.Latent + f.columns
@@ -132,7 +130,7 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 	return fit, fitError(failure, false)
 }
 
-// streamStarts are the settings of starts.
+// streamStarts holds the settings of starts.
 func (c Config) streamStarts() streaming.Settings {
 	return streaming.Settings{
 		Starts: c.Inits, Components: rotatedComponents, Seed: c.Seed, Ridge: c.ridge(),
@@ -161,12 +159,12 @@ func (c Config) checkStream(n, D int) error {
 	return nil
 }
 
-// streamedNumbers is the number of entries above which the memory of arrays beside the data matters.
+// streamedNumbers is the number of entries above which the memory of arrays in addition to the data matters.
 const streamedNumbers = 1 << 23
 
-// streams reports whether rows in memory are fitted as by [LearnFrom] where no solver is named: where passes
-// that recompute tau are no slower, and need almost no memory beside the data. It depends on the data and the
-// settings alone.
+// streams reports whether rows in memory are fitted as by [LearnFrom] if no solver is named. This is so if passes
+// that recompute tau are no slower; they need almost no memory in addition to the data. The result depends on the
+// data and the settings alone.
 func (c Config) streams(x Data) bool {
 	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers {
 		return false

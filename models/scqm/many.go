@@ -11,11 +11,10 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// FitMany fits a model to each of many sets of rows, such as the neighbourhoods of the points of a
-// cloud, on c.Threads goroutines, and returns the fits in order: those of [Learn] of each set, to the
-// last bit, without the history of the run. Sets may have different numbers of rows, and under
-// [AutoCurvature] models different numbers of directions. Errors name the set ([FitError]); no set is
-// fitted where one cannot be used. See [Many] for more.
+// FitMany fits a model to each of many sets of rows, such as the neighbourhoods of the points of a cloud, on
+// c.Threads goroutines. It returns the fits in order. Each is bit-identical to that of [Learn], without the history
+// of the run. Sets may have different numbers of rows, and under [AutoCurvature] models different numbers of
+// directions. Errors name the set ([FitError]). If one set is invalid, none is fitted. See [Many] for more.
 func FitMany(ctx context.Context, sets []Data, c Config) ([]*Fit, error) {
 	fits := make([]*Fit, len(sets))
 	err := Many{Config: c}.Each(ctx, sets, func(i int, fit *Fit) error {
@@ -33,14 +32,14 @@ type Many struct {
 	// Config holds the settings of every fit. Threads is the number of fits at a
 	// time.
 	Config
-	// LossOf makes the loss of each set from its rows, in place of Config.Loss, where
-	// it is not nil. It is called from several goroutines.
+	// LossOf, if not nil, makes the loss of each set from its rows, and replaces Config.Loss. It is called from
+	// several goroutines.
 	LossOf func(x Data) (framework.Loss, error)
 }
 
 // FitError is the failure of one of many fits.
 type FitError struct {
-	Fit int // its number
+	Fit int // index of the set
 	Err error
 }
 
@@ -52,9 +51,9 @@ func (e *FitError) Error() string {
 // Unwrap returns the error of the fit.
 func (e *FitError) Unwrap() error { return e.Err }
 
-// Each fits a model to each of the sets and hands it to take, in no particular order
-// and from several goroutines. Sets are checked before any is fitted. Where fits fail,
-// or take does, the error is that of the first set in their order.
+// Each fits a model to each of the sets and passes it to take, in no particular order and from several goroutines.
+// All sets are checked before the first fit. If fits or calls of take fail, the error is that of the first set, in
+// order.
 func (m Many) Each(ctx context.Context, sets []Data, take func(i int, fit *Fit) error) error {
 	for i, x := range sets {
 		if err := m.check(x); err != nil {

@@ -19,20 +19,20 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// ErrMemory is matched by errors about work that would take more memory than
-// there is; the message has the figures. It is found before the work begins.
+// ErrMemory is matched by the error of a computation that would exceed the available memory. The message has the
+// figures. The error is returned before the computation begins.
 var ErrMemory = memory.ErrTooLarge
 
-// wordBytes is the size of a number and of an index.
+// wordBytes is the size in bytes of a float64 and of an int.
 const wordBytes = 8
 
-// footprint estimates from above the numbers that a computation holds at once, as float64, so that no product of
-// sizes overflows. Every term is an array, or several of one size, named beside it.
+// footprint estimates an upper bound of the count of numbers that a computation holds at once. It is a float64, so
+// that no product of sizes overflows. Every term is an array, or several of one size, named next to it.
 type footprint struct {
 	n, D, d, s, m, q, features float64
-	shards, threads, callers   float64 // callers of the loss
+	shards, threads, callers   float64 // concurrent calls of the loss
 	sheet, point, residuals    float64 // c, Q and Theta; all blocks; of all rows
-	entries, quadratic         bool    // the loss is no function of the norm, or a form r'Mr
+	entries, quadratic         bool    // the loss is not a function of the norm, or it is r'Mr
 }
 
 func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
@@ -52,7 +52,7 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 	return f
 }
 
-// reserve reserves memory of so many numbers for a computation on rows.
+// reserve reserves memory for the given count of numbers, for a computation on rows.
 func reserve(act string, x Data, numbers float64) (*memory.Reservation, error) {
 	r, err := memory.Reserve(fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D), wordBytes*numbers, "take fewer rows or columns")
 	if err != nil {
@@ -66,8 +66,8 @@ func (f *footprint) problem() float64 {
 	return f.point + (f.shards+3)*f.sheet + f.callers*f.worker()
 }
 
-// worker counts the buffers of a goroutine, and the shared memory of a loss that
-// is computed elsewhere, which is a power of two.
+// worker counts the buffers of a goroutine, and the memory shared with the process that computes a plugin loss, whose
+// size is a power of two.
 func (f *footprint) worker() float64 {
 	batch := min(max(nearest.BatchEntries/f.D, 4), f.n)
 	buffers := batch*(2*f.D+2*f.m+f.q+1) + f.m*f.d
@@ -82,13 +82,13 @@ func (f *footprint) components() float64 {
 	return rows.ComponentsSize(int(f.n), int(f.D), int(f.m)+rotatedComponents)
 }
 
-// starts returns how many numbers a fit holds beside those of its solver: the first start with the heights and
-// distances of its rows, the start of the current run and a copy, the best run and point and the last one, the
-// gradient of the report, and the model before and after it is put in canonical form.
+// starts counts what a fit holds in addition to its solver: the first start with the heights and distances of its
+// rows, the start of the current run and a copy, the best run and point and the last one, the gradient of the report,
+// and the model before and after it is put in canonical form.
 func (f *footprint) starts() float64 { return 10*f.point + (4+f.s)*f.n }
 
-// solver counts the state of a solver, with what it has the problem make and the search for lower points along
-// directions of negative curvature.
+// solver counts the state of a solver, with the arrays that the problem allocates for it and the search for lower
+// points along directions of negative curvature.
 func (f *footprint) solver(solver framework.Solver) float64 {
 	continuation, continued := solver.(solvers.Continuation)
 	if continued {
@@ -119,7 +119,7 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	return points*f.point + f.residuals + sums + systems*(f.secondOrder()+f.residuals)
 }
 
-// outer is the number of outer coordinates.
+// outer returns the number of outer coordinates.
 func (f *footprint) outer() float64 { return f.D + f.D*f.m - f.m*(f.m+1)/2 + f.q*f.s }
 
 // sums counts what sweeps and preconditioners hold: the sums of every shard, buffers of rows, sheets of the core and
@@ -152,8 +152,8 @@ func (f *footprint) projections() float64 {
 }
 
 // secondOrder counts second derivatives, their Schur complement with its reflections and the rotations of its
-// eigenvalues (about outer^2, three numbers each, in a slice that grows), and what a problem holds once they were
-// assembled: the rows in the frame, the sums of every shard, and the buffers of goroutines.
+// eigenvalues (about outer^2, three numbers each, in a slice that grows). It also counts what a problem holds after
+// their assembly: the rows in the frame, the sums of every shard, and the buffers of goroutines.
 func (f *footprint) secondOrder() float64 {
 	outer := f.outer()
 	system := 10*outer*outer + 40*outer + 2*outer*f.n*f.d + f.n*(2*f.d*f.d+6*f.d+3)
@@ -173,6 +173,6 @@ func (f *footprint) reserveRows(x Data, coordinates float64) (*memory.Reservatio
 	return reserve("fit", x, f.problem()+2*f.residuals+2*f.D*f.m+coordinates)
 }
 
-// rotatedComponents is the number of leading principal components that
-// starts beyond the first are drawn from, or m where that is larger.
+// rotatedComponents is the number of leading principal components from which starts beyond the first are drawn, or m
+// if m is larger.
 const rotatedComponents = 6

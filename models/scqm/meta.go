@@ -40,34 +40,35 @@ type Meta struct {
 	Message      string    `json:"message"`
 	Iterations   int       `json:"iterations"`
 	Evaluations  int       `json:"evaluations"`
-	KKT          *KKT      `json:"kkt"`          // nil where a cancelled run left no time for it
+	KKT          *KKT      `json:"kkt"`          // nil if a cancelled run left no time for it
 	Stationarity []float64 `json:"stationarity"` // scale-free residual of c, Q, Theta, tau; see Problem.Stationarity
 	Inits        int       `json:"n_init"`
 	Seed         uint64    `json:"seed"`
 	Notes        []string  `json:"notes"`
 	// CurvatureExtent is what [Model.CurvatureExtent] returns for the fit.
 	CurvatureExtent float64 `json:"curvature_extent"`
-	// Warnings are sentences on what is wrong with the fit: a run that ended before
-	// it had converged, an unbounded curvature.
+	// Warnings are sentences on defects of the fit, such as a run that ended before it converged, or unbounded
+	// curvature.
 	Warnings []string `json:"warnings"`
 
-	// Evidence is the evidence for the curvature, nil where there was no test.
+	// Evidence is the evidence for the curvature, nil without a test.
 	Evidence *CurvatureMeta `json:"curvature,omitempty"`
 
-	// Missing says how missing entries were treated, nil where none were allowed.
+	// Missing describes the treatment of missing entries, nil if none were allowed.
 	Missing *MissingMeta `json:"missing,omitempty"`
 
-	// Mean is the weighted mean of the rows, entries that are missing left out, and
-	// Explained the weighted variance of each coordinate tau_j over that of the rows: not the part that the
-	// curvature explains, which R2 counts too. They and the next three are there where the rows were in
-	// memory, not streamed, and have at most 65,536 columns.
+	// Mean is the weighted mean of the rows without missing entries. Explained is the weighted variance of each
+	// coordinate tau_j over that of the rows. It excludes the variance that the curvature explains, which R2
+	// includes. These and the next three fields are only set if the rows were in memory, not streamed, and have at
+	// most 65,536 columns.
 	Mean      []float64 `json:"mean,omitempty"`
 	Explained []float64 `json:"explained_variance_ratio,omitempty"`
-	// R2 is 1 - sum w |f(tau) - x|^2 / sum w |x - mean|^2, and R2PCA that of d and of d + s principal
-	// components, of at most 2,000 rows, where no entries are missing.
+	// R2 is 1 - sum w |f(tau) - x|^2 / sum w |x - mean|^2. R2PCA is the same for d and for d + s principal
+	// components; it is only set for at most 2,000 rows without missing entries.
 	R2    *float64  `json:"r2,omitempty"`
 	R2PCA []float64 `json:"r2_pca,omitempty"`
-	// Distances are the median and the standard deviation, by the median of deviations, of |f(tau) - x|^(2/3).
+	// Distances are the median and the standard deviation of |f(tau) - x|^(2/3). The latter is estimated by the
+	// median of absolute deviations.
 	Distances []float64 `json:"distances,omitempty"`
 	// FeatureNames are the names of the columns, nil where they have none.
 	FeatureNames []string `json:"feature_names,omitempty"`
@@ -76,7 +77,7 @@ type Meta struct {
 // maxNameBytes bounds the total length of the names of all columns.
 const maxNameBytes = 1 << 22
 
-// NameFeatures records the names of the columns, unless there are none or they exceed maxNameBytes.
+// NameFeatures records the names of the columns, unless there are none or their total length exceeds maxNameBytes.
 func (m *Meta) NameFeatures(names []string) {
 	bytes := 0
 	for _, name := range names {
@@ -109,8 +110,8 @@ func (m *Meta) CheckFeatures(names []string) error {
 type LossMeta struct {
 	Name   string             `json:"name"`
 	Params map[string]float64 `json:"params,omitempty"`
-	// Plugin identifies the program of a loss that is computed elsewhere. It says
-	// what the program is, never where.
+	// Plugin identifies the program of a plugin loss, which another process computes. It describes the program, never
+	// its location.
 	Plugin *rowloss.Program `json:"plugin,omitempty"`
 }
 
@@ -128,7 +129,7 @@ var (
 	sha256Hex  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// check rejects a plugin that no fit writes to a file. Its name is used to look for a program, so that it must
+// check rejects a plugin description that no fit writes to a file. Its name is used to look for a program, so it must
 // not be a path.
 func (l LossMeta) check() error {
 	p := l.Plugin
@@ -150,8 +151,7 @@ func (l LossMeta) check() error {
 	return nil
 }
 
-// checkParams refuses parameters that are no JSON object of numbers, truth values
-// and texts.
+// checkParams rejects parameters that are not a JSON object of numbers, booleans and strings.
 func checkParams(text string) error {
 	if len(text) > maxParamBytes {
 		return fmt.Errorf("take more than %d bytes", maxParamBytes)

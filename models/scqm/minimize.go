@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// fitRun is the run from one start, with the certificate of its point.
+// fitRun is the run from one start, with the certificate of its final point.
 type fitRun struct {
 	run         *framework.Result
 	found       finding
@@ -40,8 +40,8 @@ func (p *Problem) minimizeAll(ctx context.Context, s *starts, solver framework.S
 	return r.run, note, failure
 }
 
-// minimize runs a solver on the problem, in the span of the rows where that
-// loses nothing and pays. Observers then see points of the problem in these coordinates.
+// minimize runs a solver on the problem. It works in the span of the rows if this is lossless and saves time;
+// observers then get points in these coordinates.
 func (p *Problem) minimize(ctx context.Context, start framework.Point, solver framework.Solver, o framework.Options) (*framework.Result, error) {
 	p.turnToPrior(start)
 	other, from, held, err := p.inSpanOfRows(start, solver)
@@ -67,8 +67,8 @@ func (p *Problem) minimize(ctx context.Context, start framework.Point, solver fr
 	return run, failure
 }
 
-// inSpanOfRows returns the problem and a point of it in the span of the rows, with the memory reserved for it; nil
-// where the solver is not cheaper there.
+// inSpanOfRows returns the problem and its point in the span of the rows, with the memory reserved for it. It returns
+// nil if the solver is not cheaper in the span.
 func (p *Problem) inSpanOfRows(x framework.Point, solver framework.Solver) (*Problem, framework.Point, *memory.Reservation, error) {
 	if !p.compressible(solver) {
 		return nil, nil, nil, nil

@@ -9,9 +9,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// restrict returns the problem, and a point of it, in the coordinates of the span of the rows; nil
-// where that is not lossless. A loss that is a function of |r| loses nothing where the point's Q is in the
-// span.
+// restrict returns the problem and its point in the coordinates of the span of the rows, nil if this is not lossless.
+// It is lossless if the loss is a function of |r| and the point's Q is in the span.
 func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, error) {
 	if !p.spanSuffices() {
 		return nil, nil, nil
@@ -31,7 +30,7 @@ func (p *Problem) restrict(x framework.Point) (*Problem, framework.Point, error)
 	return p.inSpan, at, nil
 }
 
-// spanSuffices reports whether the rows span less than R^D, and the loss is the same function of |r| there.
+// spanSuffices reports whether the rows span less than R^D and the loss is the same function of |r| in the span.
 func (p *Problem) spanSuffices() bool {
 	_, radial := p.Loss().(framework.Radial)
 	_, fixed := p.Loss().(rowloss.Dimensioned)
@@ -39,9 +38,8 @@ func (p *Problem) spanSuffices() bool {
 	return radial && !fixed && n < p.Data().D && n > p.Shape().M
 }
 
-// compressible reports whether a solver stays in the span of the rows, and
-// whether coordinates in it, which cost about 2 n^2 D operations, are cheaper
-// than the longer rows.
+// compressible reports whether the solver stays in the span of the rows, and whether the change of coordinates pays.
+// The change costs about 2 n^2 D operations.
 func (p *Problem) compressible(solver framework.Solver) bool {
 	n, D, f := p.Data().N, p.Data().D, p.Shape()
 	if s, ok := solver.(latent.Equivariant); !p.spanSuffices() || !ok || !s.Equivariant() {

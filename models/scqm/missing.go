@@ -37,7 +37,7 @@ func (c Config) rowLoss(x Data) (framework.Loss, error) {
 	return lossByEntry(c.Loss)
 }
 
-// roundedFor returns a loss that solvers can round where it has kinks; see [losses.Rounded].
+// roundedFor returns a loss that solvers can smooth if it has kinks; see [losses.Rounded].
 func roundedFor(l framework.Loss, x Data) (framework.Loss, error) {
 	if x.Missing || rowloss.StructureOf(l) != rowloss.StructureBlackBox {
 		return l, nil
@@ -49,8 +49,8 @@ func roundedFor(l framework.Loss, x Data) (framework.Loss, error) {
 	return l, nil
 }
 
-// lossByEntry returns a loss as the equal sum over entries for complete rows. squared_l2 is kept, with all its
-// capabilities.
+// lossByEntry returns a loss as the equivalent sum over entries for complete rows. squared_l2 is returned unchanged,
+// with all its capabilities.
 func lossByEntry(l framework.Loss) (framework.Loss, error) {
 	by, err := losses.ByEntry(l)
 	if err != nil {
@@ -62,7 +62,7 @@ func lossByEntry(l framework.Loss) (framework.Loss, error) {
 	return by, nil
 }
 
-// rowLosses returns the loss that projects complete rows, and how incomplete rows are projected.
+// rowLosses returns the loss that projects complete rows, and the loss and prior that project incomplete rows.
 func (m *Model) rowLosses() (framework.Loss, nearest.Missing, error) {
 	if m.Meta.Missing == nil {
 		l, err := losses.Rounded(m.Loss, m.D, 1)
@@ -76,8 +76,7 @@ func (m *Model) rowLosses() (framework.Loss, nearest.Missing, error) {
 	return complete, nearest.Missing{Loss: partial, Prior: m.Meta.Missing.prior()}, err
 }
 
-// Losses writes the losses of residual rows r, n x D: of the entries that are not NaN
-// where the model ignores missing ones.
+// Losses writes the losses of residual rows r, n x D. If the model ignores missing entries, NaN entries are skipped.
 func (m *Model) Losses(values, r []float64) error {
 	loss := m.Loss
 	if m.Meta.Missing != nil {
@@ -90,8 +89,8 @@ func (m *Model) Losses(values, r []float64) error {
 	return loss.Evaluate(values, nil, r, m.D)
 }
 
-// forComplete returns the model for operations that need complete rows, with its loss by entry where it ignores
-// missing ones.
+// forComplete returns the model for operations that need complete rows. If the model ignores missing entries, its
+// loss is taken by entry.
 func (m *Model) forComplete(x Data, act string) (*Model, error) {
 	for i := range x.N {
 		if m.Meta.Missing != nil && rows.Incomplete(x.Row(i)) {
@@ -122,8 +121,8 @@ func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *Missin
 	}
 }
 
-// setPrior sets the prior of incomplete rows from the noise and the covariance of tau at a point. The point
-// must not be flat: there curvature would count as noise.
+// setPrior sets the prior of incomplete rows from the noise and the covariance of tau at a point. The point must not
+// be flat: on a flat sheet, curvature would count as noise.
 func (p *Problem) setPrior(at framework.Point) error {
 	x, d := *p.Data(), p.Shape().Latent
 	cost, err := p.Evaluate(nil, at)
@@ -139,14 +138,14 @@ func (p *Problem) setPrior(at framework.Point) error {
 	return nil
 }
 
-// freeEntries is the number of entries less that of the parameters of a fit of n rows, at least a tenth of the
-// entries.
+// freeEntries is the number of entries minus the number of parameters of a fit of n rows. It is at least a tenth of
+// the entries.
 func freeEntries(entries float64, n int, s sheet.Shape) float64 {
 	return math.Max(entries-float64(n*s.Latent+s.D*(1+s.M)), entries/10)
 }
 
-// priorOf returns noise times the inverse of the covariance of tau, whose eigenvalues are raised to minVariance
-// times the largest.
+// priorOf returns noise times the inverse of the covariance of tau. Eigenvalues of the covariance are raised to
+// minVariance times the largest.
 func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
 	codes := Data{N: x.N, D: d, X: tau, Weights: x.Weights}
 	mean, total := rows.Mean(codes), codes.TotalWeight()
@@ -175,9 +174,9 @@ func priorOf(tau []float64, x Data, d int, noise float64) nearest.Prior {
 	return prior
 }
 
-// turnToPrior rotates the latent coordinates of a point so that the prior of the incomplete rows is least: the axes
+// turnToPrior rotates the latent coordinates of a point so that the prior of the incomplete rows is least. The axes
 // of their second moments become those of the prior, the longest along the weakest. The rest of the objective does
-// not depend on rotations, so that solvers would take hundreds of iterations to find this one where few rows are
+// not depend on rotations, so that solvers would take hundreds of iterations to find this rotation if few rows are
 // incomplete.
 func (p *Problem) turnToPrior(x framework.Point) {
 	if p.Prior == nil {

@@ -9,12 +9,12 @@ import (
 
 // MissingMeta describes how a model treats missing entries.
 type MissingMeta struct {
-	// Policy is "ignore": they have no weight.
+	// Policy is "ignore": missing entries have weight zero.
 	Policy string `json:"policy"`
-	// Entries is the number of those that were missing, equal rows counted once.
+	// Entries is the number of missing entries; equal rows count once.
 	Entries int `json:"entries"`
-	// Prior is the symmetric matrix P, d x d, row by row, of which tau'P tau is in the
-	// loss of rows with missing entries, and in Meta.Penalty.
+	// Prior is the symmetric matrix P, d x d, row by row. The loss of rows with missing entries, and Meta.Penalty,
+	// contain tau'P tau.
 	Prior []float64 `json:"prior,omitempty"`
 }
 
@@ -34,7 +34,7 @@ func (m *MissingMeta) check(d int) error {
 	return nil
 }
 
-// prior returns Prior, nil where it is empty.
+// prior returns Prior, nil if it is empty.
 func (m *MissingMeta) prior() nearest.Prior {
 	if m == nil || len(m.Prior) == 0 {
 		return nil

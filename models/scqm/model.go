@@ -23,8 +23,7 @@ type Model struct {
 	V     []float64 // D x s
 	Theta []float64 // q x s
 
-	// Tau holds the latent coordinates of the rows the model was fitted to, n x
-	// d; nil where they are not known.
+	// Tau holds the latent coordinates of the rows that the model was fitted to, n x d; nil if they are not known.
 	Tau []float64
 	// Loss measures the distance of a row from the sheet.
 	Loss framework.Loss
@@ -35,8 +34,8 @@ type Model struct {
 // orthonormal is the largest deviation of Q'Q from I in a usable model.
 const orthonormal = 1e-8
 
-// Validate returns the first defect that makes the model unusable: an inconsistent shape, a number that is not
-// finite, or axes that are not orthonormal.
+// Validate returns the first defect that makes the model unusable: inconsistent shapes, numbers that are not finite,
+// or axes that are not orthonormal.
 func (m *Model) Validate() error {
 	if m.D < 1 || m.Latent < 1 || m.Curvature < 0 || m.Latent+m.Curvature > m.D {
 		return fmt.Errorf("scqm: model with D = %d, d = %d, s = %d; want d >= 1, s >= 0 and d + s <= D: %w",
@@ -94,8 +93,8 @@ func (m *Model) fromSheet(f *sheet.Sheet) {
 	dense.Transpose(m.V, f.QT[f.Latent*f.D:], f.S, f.D)
 }
 
-// accepts returns an error for rows that the model cannot be applied to. Missing entries need a model that was
-// learned from such.
+// accepts returns an error for rows that the model cannot be applied to. Only a model learned from rows with missing
+// entries accepts missing entries.
 func (m *Model) accepts(x Data) error {
 	x.Missing = m.Meta.Missing != nil
 	if err := errors.Join(x.Validate(), m.Meta.Missing.check(m.Latent)); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Nearest finds the nearest points of models of one shape to single rows, reusing its memory: for radial losses
-// a call does not allocate. It returns what [Model.Project] returns, without validating the model. A Nearest is
-// for one goroutine.
+// Nearest finds the nearest points of models of one shape to single rows. It reuses its memory: for radial losses a
+// call does not allocate. It returns what [Model.Project] returns, without validating the model. Use a Nearest from
+// one goroutine.
 type Nearest struct {
 	f         *sheet.Sheet
 	loss      framework.Loss
@@ -35,7 +35,7 @@ func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
 	}, nil
 }
 
-// Load sets a model of the prepared shape, by copy.
+// Load copies a model of the prepared shape.
 func (n *Nearest) Load(m *Model) error {
 	f := n.f
 	if m.D != f.D || m.Latent != f.Latent || m.Curvature != f.S {

@@ -5,13 +5,13 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// observedRow is the squared distance of a row from the sheet in the entries A that are not missing, with a Gaussian
-// prior, as a function of tau: M is Q_A'Q_A, which is I - Q_B'Q_B with B the others, and b is -Q_A'(x - c)_A.
+// observedRow is the squared distance of a row from the sheet, as a function of tau, with a Gaussian prior. Only the
+// non-missing entries A count. M is Q_A'Q_A, computed as I - Q_B'Q_B with B the missing entries; b is -Q_A'(x - c)_A.
 type observedRow struct {
 	*nearest.Quadratic
 	f     *sheet.Sheet
-	there []int     // A
-	diff  []float64 // D: c - x, 0 where it is missing
+	there []int     // A: whether an entry is not missing
+	diff  []float64 // D: c - x, 0 at missing entries
 }
 
 func newObservedRow(f *sheet.Sheet, prior, mean []float64) *observedRow {
@@ -45,7 +45,7 @@ func (p *observedRow) load(x []float64) {
 	f.ToFrame(p.Linear, p.diff)
 }
 
-// nearest sets tau to the minimum near the best of the places, k x d.
+// nearest sets tau to the minimum near the best of the candidates places, k x d.
 func (p *observedRow) nearest(tau, places []float64, steps int, precision float64) {
 	d := p.f.Latent
 	best, value := places[:d], p.Value(places[:d])
@@ -58,7 +58,7 @@ func (p *observedRow) nearest(tau, places []float64, steps int, precision float6
 	p.Minimize(tau, steps, precision)
 }
 
-// residual is the error of entry j of x at the coordinates that were minimised or evaluated last.
+// residual returns the error of entry j of x at the last coordinates that were minimised or evaluated.
 func (p *observedRow) residual(x []float64, j int) float64 {
 	e := x[j] - p.f.C[j]
 	for a, v := range p.E {

@@ -20,15 +20,14 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Online learns a model from a stream of rows, each seen once: it averages the
-// majorizers of sweeps over parts of the rows, in their order ([alternating.Average]). Rows are collected in blocks of [BlockRows], so that the result does not depend on their
-// split into calls; an incomplete block only counts, by its share, in [Online.Fit]. Rows should come in a
-// random order: the model follows the latest ones.
+// Online learns a model from a stream of rows, each read once. It averages the majorizers of sweeps over parts of the
+// rows, in their order ([alternating.Average]). Rows are collected in blocks of [BlockRows], so that the result does
+// not depend on their split into calls. An incomplete block only counts in [Online.Fit], with its share of a block.
+// Rows should come in a random order, as the model follows the latest ones.
 //
-// The model of the first block, by [LearnFrom], is the start. Online
-// supports losses with majorizers that can be averaged: l2, squared_l2, huber. Others are refused: they take
-// Newton steps, and averages of Newton models diverge. MarshalBinary stores the
-// state. An Online is for one goroutine.
+// The start is the model of the first block, by [LearnFrom]. Online supports losses with majorizers that can be
+// averaged: l2, squared_l2, huber. It rejects other losses, because they need Newton steps, and averages of Newton
+// models diverge. MarshalBinary stores the state. Use an Online from one goroutine.
 type Online struct {
 	config  Config
 	s       onlineState
@@ -38,18 +37,18 @@ type Online struct {
 
 // onlineState is the part of Online that MarshalBinary stores.
 type onlineState struct {
-	Loss                string // its identity
+	Loss                string // name and parameters of the loss
 	D, Latent, S        int
 	Unit, Lambda, Scale float64
 	Seen, Draws         int
-	Weight              float64 // of the rows in blocks
+	Weight              float64 // of the rows in complete blocks
 	Point               framework.Point
 	Average             alternating.AverageState
-	Rows, Weights       []float64 // of an incomplete block
+	Rows, Weights       []float64 // of the incomplete block
 	Prior               *prior
 }
 
-// prior is a fit to continue from, before the first block.
+// prior is an earlier fit to continue from, before the first block.
 type prior struct {
 	Point  framework.Point
 	Tau    []float64
@@ -59,12 +58,13 @@ type prior struct {
 
 const (
 	onlineDecay = 0.7
-	// onlineSweeps bounds the reads of the first block: averages of majorizers, whose steps are short, do not
-	// make up for a first fit that has not converged.
+	// onlineSweeps bounds the reads of the first block. Later averages take short steps, and cannot make up for a
+	// first fit that has not converged.
 	onlineSweeps = 100
 )
 
-// NewOnline begins with no rows, of D columns. It uses Latent, Curvature, Linear, Ridge and Loss of the config.
+// NewOnline returns an Online without rows, for D columns. It uses Latent, Curvature, Linear, Ridge and Loss of the
+// config.
 func NewOnline(c Config, D int) (*Online, error) {
 	c.Solver, c.Inits, c.Threads, c.Options = solvers.Streaming{}, 1, 1, framework.Options{MaxIterations: onlineSweeps}
 	if err := c.checkStream(1, D); err != nil {
@@ -77,8 +77,8 @@ func NewOnline(c Config, D int) (*Online, error) {
 	return &Online{config: c, s: onlineState{Loss: blocks.Identity(c.Loss), D: D, Latent: c.Latent, S: columns}}, nil
 }
 
-// GoOn continues from a fit: it takes its sheet, and counts its training rows as seen where the model has their
-// coordinates. It must be called before the first rows.
+// GoOn continues from an earlier fit. It starts from its sheet, and counts its training rows as seen if the model has
+// their coordinates. It must be called before the first rows.
 func (o *Online) GoOn(m *Model) error {
 	if m.D == o.s.D && m.Latent == o.s.Latent && len(m.Tau)%m.Latent == 0 {
 		o.adopt(m.Curvature)
@@ -101,7 +101,7 @@ func (m *Model) prior() *prior {
 	return p
 }
 
-// adopt takes the number of directions of curvature from the earlier fit, where it is estimated.
+// adopt takes the number of directions of curvature from the earlier fit, if the number is estimated.
 func (o *Online) adopt(s int) {
 	if o.config.ruled() && o.s.Seen == 0 && s >= 0 && s <= o.config.room(o.s.D) {
 		o.s.S = s
@@ -111,7 +111,8 @@ func (o *Online) adopt(s int) {
 // Seen is the number of rows seen so far.
 func (o *Online) Seen() int { return o.s.Seen }
 
-// Learn adds rows. On an error, for rows that are not finite or a context that is done, nothing changes.
+// Learn adds rows. If it returns an error, because rows are not finite or the context is done, the state is
+// unchanged.
 func (o *Online) Learn(ctx context.Context, x Data) error {
 	if x.D != o.s.D {
 		return fmt.Errorf("scqm: rows of length %d after such of length %d: %w", x.D, o.s.D, ErrInput)
@@ -177,7 +178,7 @@ func (o *Online) begin(ctx context.Context, x Data) {
 	o.problem.SetScales(streaming.Scales{Unit: s.Unit, Lambda: s.Lambda, Rounding: s.Scale})
 }
 
-// draw adds the rows of an incomplete block with the weight share of a block.
+// draw adds the rows of an incomplete block, weighted by its share of a full block.
 func (o *Online) draw(ctx context.Context, share float64) error {
 	s := &o.s
 	x := Data{N: len(s.Weights), D: s.D, X: s.Rows, Weights: s.Weights}
@@ -274,8 +275,8 @@ func (o *Online) remember(ctx context.Context, weight float64) error {
 }
 
 // Fit returns the model of the rows seen so far. Its status is never converged, as no pass over all rows has
-// certified it, and its objective is an estimate: the average over the blocks, as they came, times the number
-// of rows. Model.Tau is nil.
+// certified it. Its objective is an estimate: the average over the blocks at the time they were read, times the
+// number of rows. Model.Tau is nil.
 func (o *Online) Fit(ctx context.Context) (*Fit, error) {
 	v, err := o.clone()
 	if err != nil {
@@ -305,7 +306,7 @@ func (o *Online) Fit(ctx context.Context) (*Fit, error) {
 	return &Fit{Model: model}, nil
 }
 
-// meta returns the Meta of what has been learned.
+// meta returns the Meta of the current model.
 func (o *Online) meta() Meta {
 	s, c := &o.s, o.config
 	penalty := objective.Regularizer{Lambda: s.Lambda}.PenaltyOf(o.problem.Shape(), nil, s.Point[BlockTheta])
@@ -328,7 +329,8 @@ func (o *Online) MarshalBinary() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Resume continues from bytes of MarshalBinary of an Online with the same config; it rejects others.
+// Resume restores the state from MarshalBinary of an Online with the same config. It rejects bytes of any other
+// config.
 func (o *Online) Resume(b []byte) error {
 	var s onlineState
 	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&s); err != nil {

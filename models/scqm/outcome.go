@@ -14,9 +14,9 @@ import (
 type Fit struct {
 	// Model is in canonical form; its Meta describes the fit.
 	Model *Model
-	// Run is what the solver reports.
+	// Run is the report of the solver.
 	Run *framework.Result
-	// Reads is the number of times that all rows were read, by [LearnFrom].
+	// Reads is the number of reads of all rows by [LearnFrom].
 	Reads int
 }
 

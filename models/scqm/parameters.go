@@ -14,36 +14,37 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Parameter is a setting of a fit under the names that users give it. Flags of the program, settings that cross
-// into the Python library, python/scqm/_parameters.py and the tables of the guides follow from [Parameters].
+// Parameter is a setting of a fit, with the names that users give it. [Parameters] defines the flags of the program,
+// the settings passed to the Python library, python/scqm/_parameters.py, and the tables of the guides.
 type Parameter struct {
-	// Name is that in Python, and Flag that of the program, where they differ; Letter is the short flag.
+	// Name is the name in Python. Flag is the name of the program's flag if it differs. Letter is the short flag.
 	Name, Flag, Letter string
-	// Field is the path of the field of [Config] that it sets, "" for a loss or a solver, which callers make.
+	// Field is the path of the field of [Config] that the parameter sets, "" for a loss or a solver, which callers
+	// construct.
 	Field string
-	// Least is the smallest number, and Above says that it is not itself allowed.
+	// Least is the smallest number. Above reports that Least itself is not allowed.
 	Least float64
 	Above bool
-	// Words are what may stand in place of a number, with the value of the field.
+	// Words are the names allowed in place of a number, each with the value of the field.
 	Words []Word
-	// None is the value of the field for 0, where its own 0 stands for the default.
+	// None is the field's value for the input 0, if 0 in the field itself stands for the default.
 	None float64
-	// Default is that of Python and of the program, "" where the rows or other settings decide.
+	// Default is the default in Python and in the program, "" if the rows or other settings determine it.
 	Default string
-	// Type and Annotation are those of Python, in docstrings and for type checkers, where they do not follow from
-	// the field.
+	// Type and Annotation are the Python types for docstrings and for type checkers, if they do not follow from the
+	// field.
 	Type, Annotation string
-	// Text says in a line what the parameter is, and More what docstrings add, in reStructuredText.
+	// Text describes the parameter in one line. More is what docstrings add, in reStructuredText.
 	Text, More string
 }
 
-// Word stands for a value of a field.
+// Word is a name for a value of a field.
 type Word struct {
 	Name  string
 	Value float64
 }
 
-// Parameters are the parameters of a fit, in the order of Python.
+// Parameters lists the parameters of a fit, in the order of the Python signature.
 var Parameters = []Parameter{
 	{
 		Name: "n_components", Flag: "latent", Letter: "d", Field: "Latent", Least: 1, Default: "2",
@@ -137,7 +138,7 @@ all rows, so that few entries place it too. :meth:` + "`scqm.SCQM.impute`" + ` f
 	},
 }
 
-// ParameterOf is the parameter of a name in Python.
+// ParameterOf returns the parameter with the given Python name.
 func ParameterOf(name string) (Parameter, bool) {
 	k := slices.IndexFunc(Parameters, func(p Parameter) bool { return p.Name == name })
 	if k < 0 {
@@ -146,10 +147,10 @@ func ParameterOf(name string) (Parameter, bool) {
 	return Parameters[k], true
 }
 
-// FlagName is the name of the flag of the program.
+// FlagName returns the name of the program's flag.
 func (p Parameter) FlagName() string { return cmp.Or(p.Flag, strings.ReplaceAll(p.Name, "_", "-")) }
 
-// field is the field of a Config that the parameter sets.
+// field returns the field of a Config that the parameter sets.
 func (p Parameter) field(c *Config) reflect.Value {
 	v := reflect.ValueOf(c).Elem()
 	for name := range strings.SplitSeq(p.Field, ".") {
@@ -158,8 +159,8 @@ func (p Parameter) field(c *Config) reflect.Value {
 	return v
 }
 
-// Kind is the type of what the parameter takes beside words: bool, int, seed for a whole number of 64 bits, float64,
-// or time; "" where it sets no field.
+// Kind is the type of values other than Words: bool, int, seed for a 64-bit integer, float64, or time; "" if it sets
+// no field.
 func (p Parameter) Kind() string {
 	if p.Field == "" {
 		return ""
@@ -215,12 +216,12 @@ func (p Parameter) Set(c *Config, text string) error {
 	return nil
 }
 
-// allows reports whether a number keeps the bound.
+// allows reports whether a number satisfies the bound.
 func (p Parameter) allows(v float64) bool {
 	return (v > p.Least || v == p.Least && !p.Above) && !math.IsInf(v, 0)
 }
 
-// parseTime reads a duration, or a number of seconds, of which more than there can be is the most.
+// parseTime parses a duration or a number of seconds. A larger number than a duration can hold gives the longest one.
 func parseTime(text string) (time.Duration, error) {
 	if v, err := strconv.ParseFloat(text, 64); err == nil {
 		return time.Duration(min(v*float64(time.Second), math.MaxInt64/2)), nil
@@ -228,7 +229,7 @@ func parseTime(text string) (time.Duration, error) {
 	return time.ParseDuration(text)
 }
 
-// wanted says what the parameter takes.
+// wanted describes the values that the parameter accepts.
 func (p Parameter) wanted() string {
 	var words []string
 	for _, w := range p.Words {

@@ -9,9 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// reduce replaces the request by an equivalent one that is smaller or has a simpler loss. Where the rows span less
-// than R^D the computation continues in their span, which is left to [Problem.restrict], as starts need the rows in
-// R^D.
+// reduce replaces the request by an equivalent one that is smaller or has a simpler loss. It leaves the reduction to
+// the span of the rows to [Problem.restrict], as starts need the rows in R^D.
 func (r *request) reduce() (undo, error) {
 	split, err := r.mergeRows()
 	if err != nil {
@@ -59,7 +58,7 @@ func (r *request) mergeRows() (undo, error) {
 	}, nil
 }
 
-// expandRows gives every row the coordinates of the row it was merged into, and returns the dropped ones.
+// expandRows gives every row the coordinates of the row into which it was merged, and returns the dropped rows.
 func (f *Fit) expandRows(m *rows.Merged) (weightless []int) {
 	d, model := f.Model.Latent, f.Model
 	tau := make([]float64, m.From.N*d)
@@ -79,7 +78,7 @@ func (f *Fit) expandRows(m *rows.Merged) (weightless []int) {
 	return weightless
 }
 
-// projectWeightless gives rows of weight zero the coordinates of their projections.
+// projectWeightless projects the rows of weight zero to find their coordinates.
 func (m *Model) projectWeightless(ctx context.Context, x Data, list []int, threads int) error {
 	if len(list) == 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// turnRows rotates the rows of a fit under a loss r'Mr so that its matrix is diagonal: the loss is then a sum over
-// entries. Without that its passes would take 2nD^2 operations. Finding the rotation costs about 9D^3.
+// turnRows rotates the rows of a fit under a loss r'Mr so that its matrix is diagonal. The loss is then a sum over
+// entries. Without the rotation each pass would take 2nD^2 operations. Finding the rotation costs about 9D^3.
 func (r *request) turnRows() (undo, error) {
 	form, quadratic := r.loss.(framework.Quadratic)
 	if r.data.Missing || !quadratic || len(form.Matrix()) != r.data.D*r.data.D {
@@ -41,7 +41,7 @@ func (r *request) turnRows() (undo, error) {
 	}, nil
 }
 
-// turnBack rotates a fit back to the original coordinates, with the signs of the canonical form there.
+// turnBack rotates a fit back to the original coordinates, with the signs of the canonical form in these coordinates.
 func (f *Fit) turnBack(back *rows.Rotation, loss framework.Loss, weights []float64) {
 	m := f.Model
 	whole := m.sheet()

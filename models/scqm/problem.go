@@ -40,19 +40,18 @@ type Problem struct {
 	*precondition.BlockJacobi // BuildPreconditioner, Precondition
 	latent.Explorer           // Begin, Explores, Relocate, Probe
 
-	// published says that the solver is that of the paper, which begins at Theta
-	// = 0; others begin at the Theta of least squares.
+	// published reports that the solver is that of the paper, which starts at Theta = 0. Other solvers start at the
+	// Theta of least squares.
 	published bool
 
-	inSpan *Problem // in coordinates of span, see restrict
+	inSpan *Problem // in coordinates of the span, see restrict
 	span   *rows.Span
 }
 
-// NewProblem prepares the fit of a model with latent dimension d and s
-// curvature dimensions, d >= 1, 0 <= s, d + s <= D. Evaluations end early with
-// the error of ctx when it is done. threads below 1 stands for all processors;
-// a [rowloss.HighLatency] loss is called from more goroutines. Where data can have
-// missing entries the loss is taken by entry and ignores them.
+// NewProblem prepares the fit of a model with latent dimension d and s curvature dimensions, d >= 1, 0 <= s, d + s <=
+// D. When ctx is done, evaluations end early with its error. threads below 1 stands for all processors; a
+// [rowloss.HighLatency] loss is called from more goroutines. If data can have missing entries, the loss is evaluated
+// by entry and ignores them.
 func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threads int) (*Problem, error) {
 	if data.Missing {
 		by, err := losses.IgnoreMissing(loss)
@@ -70,10 +69,9 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 	}, nil
 }
 
-// KKT holds the norms of the first-order system at a point, per sample: of the
-// gradients with respect to c, Q (Riemannian) and Theta divided by n, and the
-// mean norm of the gradients with respect to tau_i. The unit is that of the
-// loss's derivatives.
+// KKT holds the norms of the first-order conditions at a point, per sample: the norms of the gradients with respect
+// to c, Q (Riemannian) and Theta divided by n, and the mean norm of the gradients with respect to tau_i. The unit is
+// that of the loss's derivatives.
 type KKT struct {
 	C     float64 `json:"c"`
 	Q     float64 `json:"Q"`
@@ -87,7 +85,7 @@ func (p *Problem) KKT(x framework.Point) (KKT, error) {
 	return KKT(k), err
 }
 
-// Refute reports fits whose curvature still grows; see [objective.Growing].
+// Refute reports fits whose curvature is still growing; see [objective.Growing].
 func (p *Problem) Refute(x framework.Point) (string, error) {
 	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])

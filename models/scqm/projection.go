@@ -13,14 +13,14 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Projection holds projections of rows on a sheet, and how far each can be trusted.
+// Projection holds the projections of rows onto a sheet, with a certificate for each.
 type Projection struct {
-	// Tau holds what Transform returns, n x d, and X what Project does, n x D.
+	// Tau is the result of Transform, n x d, and X that of Project, n x D.
 	Tau, X []float64
 	// Rows has one entry for each row.
 	Rows []RowProjection
-	// Certifies says that the loss is one for which RowProjection.Certified can
-	// be computed: a function of the norm, or lp with 1 < p <= 2.
+	// Certifies reports whether RowProjection.Certified can be computed for the loss: a function of the norm, or lp
+	// with 1 < p <= 2.
 	Certifies bool
 }
 
@@ -28,17 +28,15 @@ type Projection struct {
 type RowProjection struct {
 	// Residual is the Euclidean distance of the row from its projection.
 	Residual float64
-	// MinEigenvalue is the smallest eigenvalue of the second derivatives of the loss of
-	// the row with respect to tau, at the projection. About 0 or below, small
-	// moves of the row move its projection far. Where a loss has kinks, they may
-	// fix the projection as well, which the number does not include.
+	// MinEigenvalue is the smallest eigenvalue of the Hessian of the loss of the row with respect to tau, at the
+	// projection. If it is about 0 or negative, small changes of the row move its projection far. Kinks of a loss may
+	// also determine the projection; the eigenvalue does not include them.
 	MinEigenvalue float64
-	// Certified says that the residual is inside of the region in which the loss
-	// is convex as a function of tau; see [Model.ProjectAll].
+	// Certified reports that the residual is inside the region in which the loss is convex as a function of tau; see
+	// [Model.ProjectAll].
 	Certified bool
-	// Parts is the number of places found at which the loss has a minimum, and
-	// Second the distance of the row from the second best of them, 0 where there
-	// is only one.
+	// Parts is the number of local minima of the loss that were found. Second is the distance of the row from the
+	// second best of them, 0 if there is only one.
 	Parts  int
 	Second float64
 }
@@ -46,26 +44,22 @@ type RowProjection struct {
 // ProjectAll is Project with a report on every row. The result for a row does
 // not depend on the others.
 //
-// Certified follows Theorem 1 of the paper, corrected. With A0 the largest
-// curvature of the sheet (max over unit w of |sum_k w_k A_k|_2), the least
-// singular value of its Jacobian being 1, the second derivatives with respect to
-// tau are positive where
+// Certified follows a corrected form of Theorem 1 of the paper. A0 is the largest curvature of the sheet, the maximum
+// over unit w of |sum_k w_k A_k|_2. The least singular value of the Jacobian of the sheet is 1. The Hessian with
+// respect to tau is positive definite if
 //
 //	|r| < 1/(2 A0)                                for functions of the norm,
 //	| |r|^(p-1) |_2 < (p-1) rho / (2 A0)          for lp, 1 < p <= 2,
 //
-// with rho = max_k |r_k|^(p-2) at the row, the least of the factors |r_k|^(p-2)
-// of the second derivatives. For functions of the norm that says more: as J'r = 0
-// at a projection f(tau), every other point of the sheet has
+// with rho = max_k |r_k|^(p-2) at the row, the least of the factors |r_k|^(p-2) of the Hessian. For functions of the
+// norm the condition implies more. As J'r = 0 at a projection f(tau), every other point of the sheet has
 //
 //	|f(tau + t) - x|^2 >= |r|^2 + |t|^2 (1 - 2 A0 |r|),
 //
-// so that the projection is the nearest point of the whole sheet, and the only
-// one. Under losses that redescend it is certified as that; their second
-// derivatives need not be positive there.
+// so that the projection is the only nearest point of the whole sheet. Losses that redescend are certified in this
+// sense; their Hessian need not be positive definite there.
 //
-// Parts are looked for from several starts, among which for d = 1 and functions
-// of the norm all of them are.
+// Parts are searched from several starts. For d = 1 and functions of the norm the search finds all of them.
 func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projection, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err
@@ -118,7 +112,7 @@ func describe(m nearest.RowMinima, judge convexity) RowProjection {
 // convexity decides where the loss of a row is convex as a function of tau.
 type convexity struct {
 	most  float64 // A0
-	power float64 // of lp, 0 for functions of the norm, negative for other losses
+	power float64 // exponent of lp, 0 for functions of the norm, negative for other losses
 }
 
 func newConvexity(f *sheet.Sheet, loss framework.Loss) convexity {

@@ -9,16 +9,16 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// heats are the rounds of successive halving of several starts: after so many evaluations of each, one in so
-// many continues, at least two. On ten pairs of digits, tuned over 400 schedules, the best of 32 starts is .04
-// % above the best of 32 full runs, at a ninth of the passes; the best of many starts shows within ten passes
-// for any schedule.
+// heats are the rounds of successive halving of several starts. After the given number of evaluations of each start,
+// the given fraction continues, at least two. On ten pairs of digits, tuned over 400 schedules, the best of 32 starts
+// is .04 % above the best of 32 full runs, at a ninth of the passes. For any schedule, the best of many starts shows
+// within ten passes.
 var heats = []struct{ evaluations, of int }{{5, 6}, {14, 16}}
 
 // finalists is the least number of starts that run to the end.
 const finalists = 2
 
-// startRun is the run from one start. Its result is nil where the run failed.
+// startRun is the run from one start. Its result is nil if the run failed.
 type startRun interface {
 	outcome() (*framework.Result, finding)
 }
@@ -26,25 +26,25 @@ type startRun interface {
 // contest compares the runs from several starts by successive halving.
 type contest[R startRun] struct {
 	count   int
-	enough  int // how many run to the end, more if the best of them folds; 0 for finalists and start 0
+	enough  int // how many run to the end, more if the best folds; 0 stands for finalists and start 0
 	options framework.Options
 	run     func(k int, o framework.Options) (R, error)
 
-	counts framework.Counts // of all runs
+	counts framework.Counts // totals over all runs
 	best   R
-	found  finding // of the best
+	found  finding // criterion of the best run
 	winner int
-	early  bool              // the best run is a truncated one
-	last   *framework.Result // of the last run
-	err    error             // of the best run, or of the last one where none has a result
+	early  bool              // the best run was ended early
+	last   *framework.Result // error of the last run
+	err    error             // error of the best run, or of the last run if none has a result
 
-	done int // runs to the end
+	done int // number of runs to the end
 }
 
-// bestStart returns the best run from several starts (see [finding.beats]) with a note on the others.
-// Successive halving chooses the few that run to the end; with enough = 0 the first start is always one of
-// them. Counts and time are totals over all runs. The time limit holds for all runs together, other limits for
-// each. A failed start is an error only if all fail.
+// bestStart returns the best run from several starts (see [finding.beats]) with a note on the others. Successive
+// halving chooses the few that run to the end. With enough = 0 the first start is always one of them. Counts and time
+// are totals over all runs. The time limit applies to the total, other limits to each run. A failed start is an error
+// only if all fail.
 func bestStart[R startRun](count, enough int, o framework.Options, run func(k int, o framework.Options) (R, error)) (best R, note string, err error) {
 	c := contest[R]{count: count, enough: enough, options: o, run: run}
 	order, finals := c.race()
@@ -72,8 +72,8 @@ func bestStart[R startRun](count, enough int, o framework.Options, run func(k in
 	return c.best, fmt.Sprintf("the best of %d starts, number %d; %d ran to the end", count, c.winner+1, c.done), c.err
 }
 
-// race ranks the starts after a few evaluations of each, and returns their numbers in that order, with how many
-// of the leading ones are to run to the end.
+// race ranks the starts after a few evaluations of each. It returns their numbers in that order, and how many of the
+// leading ones run to the end.
 func (c *contest[R]) race() (order []int, finals int) {
 	order = make([]int, c.count)
 	for k := range order {
@@ -107,7 +107,7 @@ func (c *contest[R]) over() bool {
 	return c.last != nil && (c.last.Status == framework.Cancelled || c.options.OutOfTime())
 }
 
-// try runs start k for some evaluations, 0 for a full run.
+// try runs start k for the given number of evaluations, or to the end for 0.
 func (c *contest[R]) try(k, evaluations int) finding {
 	o := c.options
 	if evaluations > 0 {

@@ -6,12 +6,13 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// slowGrowth is the factor by which the loss of a residual of twice the length is larger, at most, where it
-// redescends; for norms it is 2.
+// slowGrowth bounds the growth of a loss that redescends: doubling the length of a residual multiplies the loss by at
+// most this factor. For norms the factor is 2.
 const slowGrowth = 1.9
 
-// redescends reports whether a loss of rows of length D grows less than a norm for rows as far apart as the
-// extent. It then has minima for the rows of every sheet that is there, and a fit needs a robust start.
+// redescends reports whether a loss of rows of length D grows more slowly than a norm for residuals as large as the
+// extent of the rows. The cost then has a minimum for each subset of rows near one sheet, and a fit needs a robust
+// start.
 func redescends(l framework.Loss, D int, extent float64) bool {
 	r, values := make([]float64, 2*D), make([]float64, 2)
 	for k := range D {

@@ -7,15 +7,15 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// request is a fit, with what has been found out about its rows.
+// request is a fit with the properties found for its rows.
 type request struct {
 	data      Data
 	loss      framework.Loss
 	config    *Config
 	columns   int             // directions of curvature to fit
-	notes     []string        // on it
-	start     framework.Point // of a loss that redescends; nil for robustStart
-	screening *screening      // of its curvature; nil where that is not looked at
+	notes     []string        // notes on the number of directions
+	start     framework.Point // start of a loss that redescends; nil for robustStart
+	screening *screening      // evidence for curvature; nil if it is not tested
 	held      []*memory.Reservation
 }
 
@@ -34,7 +34,7 @@ func (r *request) reserve(held *memory.Reservation, err error) error {
 	return err
 }
 
-// An undo maps the result of a fit to reduced rows, and its error, to those for the rows before.
+// An undo maps the result and the error of a fit to reduced rows back to the original rows.
 type undo func(ctx context.Context, fit *Fit, failure error) error
 
 // unchanged is the undo where nothing was reduced.

@@ -2,11 +2,9 @@ package scqm
 
 import "gonum.org/v1/gonum/mat"
 
-// ResidualParts returns, n x D, which part of the variance of the noise a fit to
-// rows leaves in the residuals of each, given their latent coordinates tau, n x d:
-// 1 less the diagonal of the projector on the tangent space, times what the
-// parameters in common leave of the rest. [losses.EstimatePower] and
-// [losses.Choose] take it.
+// ResidualParts returns the fraction of the noise variance that a fit leaves in each residual, n x D, for rows with
+// latent coordinates tau, n x d. It is 1 minus the diagonal of the projector onto the tangent space, times the
+// fraction that remains after fitting the shared parameters. [losses.EstimatePower] and [losses.Choose] use it.
 func (m *Model) ResidualParts(tau []float64) []float64 {
 	f := m.sheet()
 	n := len(tau) / f.Latent
@@ -39,7 +37,7 @@ func (m *Model) ResidualParts(tau []float64) []float64 {
 	return parts
 }
 
-// curvedColumns counts the directions of V in which the sheet is curved at all.
+// curvedColumns counts the directions of V in which the sheet has nonzero curvature.
 func (m *Model) curvedColumns() int {
 	used := make([]bool, m.Curvature)
 	for i, v := range m.Theta {

@@ -7,8 +7,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// publishedDecrease is the MinRelativeDecrease of [solvers.RGD], which is slow below it. It would end runs of
-// other solvers near the tolerance: a gradient of 1e-6 predicts a decrease of about 1e-12.
+// publishedDecrease is the MinRelativeDecrease of [solvers.RGD], which is slow below it. For other solvers this value
+// would end runs before they reach the tolerance: a gradient of 1e-6 predicts a decrease of about 1e-12.
 const publishedDecrease = 1e-10
 
 func (c Config) options(x Data, solver framework.Solver) framework.Options {

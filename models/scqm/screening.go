@@ -14,11 +14,11 @@ import (
 // fit found it or the sheet folds.
 
 const (
-	// clearlyBetter: a plane replaces the principal one in the test for curvature where its sum of squares is
-	// below this part of that one's. The p-value of planes that are better by chance would be too small.
+	// clearlyBetter is a ratio of sums of squares. In the test for curvature, a plane replaces the principal plane if
+	// its sum of squares is below this fraction. The p-value of planes that are better by chance would be too small.
 	clearlyBetter = 0.8
-	// nearlyAsGood bounds the sum of squares, relative to that of the best plane, of other planes to start
-	// from, and racing bounds their number, as in wide noise sums of squares are not informative.
+	// nearlyAsGood bounds the sum of squares of further start planes, relative to that of the best plane. racing
+	// bounds their number, because sums of squares are not informative in wide noise.
 	nearlyAsGood, racing = 1.5, 4
 )
 
@@ -27,16 +27,15 @@ type screening struct {
 	sample   Data            // rows with imputed missing entries
 	given    Data            // the same rows before imputation
 	scores   *planes.Scores  // nil where the rows span no more than d dimensions
-	found    []*planes.Plane // by ascending sum of squares, the principal one among them
+	found    []*planes.Plane // by ascending sum of squares, with the principal plane among them
 	seed     uint64
-	learn    learner         // for the cross-validation
-	evidence planes.Evidence // at the principal plane, unless the first is better by clearlyBetter
+	learn    learner         // settings of the cross-validation
+	evidence planes.Evidence // at the principal plane, unless the first plane is better by clearlyBetter
 }
 
-// newScreening finds the planes from which fits of a sheet with d latent dimensions and s directions of curvature
-// may start, and tests for curvature. Sample has imputed rows, given the same rows before. Both are put in an order
-// that depends on their values alone: the test draws a sign for each row, and its result must not depend on the
-// order of the table.
+// newScreening finds start planes for a sheet with d latent dimensions and s directions of curvature, and tests for
+// curvature. sample has imputed rows, and given the same rows before imputation. Both are sorted by their values: the
+// test draws a sign for each row, and its result must not depend on the order of the table.
 func newScreening(ctx context.Context, given, sample Data, d, s int, seed uint64) (*screening, error) {
 	order := planes.Order(sample)
 	t := &screening{sample: sample.Select(order), given: given.Select(order), seed: seed, evidence: planes.Evidence{P: 1}}
@@ -57,8 +56,8 @@ func newScreening(ctx context.Context, given, sample Data, d, s int, seed uint64
 	return t, nil
 }
 
-// columns returns the number of directions of curvature to fit, at most room: 0 if the test finds no curvature,
-// room if entries were missing, as imputed rows show too few directions.
+// columns returns the number of directions of curvature to fit, at most room. It is 0 if the test finds no curvature.
+// It is room if entries were missing, as imputed rows show too few directions.
 func (t *screening) columns(room int) int {
 	switch {
 	case t.evidence.P > curvatureLevel:
@@ -69,9 +68,9 @@ func (t *screening) columns(room int) int {
 	return min(max(t.evidence.Directions(t.seed), 1), room)
 }
 
-// starts lists the axes, m each, of the first starts: the planes by ascending sum of squares, with the
-// principal axes for the principal plane. count is the number of starts, enough how many run to the end, 0 for
-// the default of successive halving. With one start requested, all nearly equal planes compete.
+// starts lists the axes, m each, of the first starts: the planes by ascending sum of squares, with the principal axes
+// for the principal plane. count is the number of starts. enough is the number of starts that run to the end, 0 for
+// the default of successive halving. If one start is requested, all nearly equal planes compete.
 func (t *screening) starts(c Config, principal []float64, m int) (given [][]float64, count, enough int) {
 	if t == nil || t.scores == nil || m == c.Latent { // a flat sheet has one minimum
 		return [][]float64{principal}, max(c.Inits, 1), 0

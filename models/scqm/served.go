@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// servedBy returns an error for a solver that cannot solve the problem, such as Newton's method where second
-// derivatives are too large, and names solvers that can.
+// servedBy returns an error for a solver that cannot solve the problem, such as Newton's method for too many
+// parameters. The error names solvers that can.
 func (p *Problem) servedBy(solver framework.Solver) error {
 	var refusal *framework.UnsupportedError
 	if !errors.As(solvers.Supports(solver, p), &refusal) {
@@ -20,7 +20,7 @@ func (p *Problem) servedBy(solver framework.Solver) error {
 		refusal.Solver, p.Data().N, f.D, f.Latent, f.S, refusal.Lacks, refusal.Remedy(), ErrInput)}
 }
 
-// refused is an input error for an unsupported solver; it matches errors.ErrUnsupported, too.
+// refused is an input error for an unsupported solver; it also matches errors.ErrUnsupported.
 type refused struct{ error }
 
 func (e refused) Unwrap() []error { return []error{e.error, errors.ErrUnsupported} }

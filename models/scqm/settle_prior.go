@@ -11,23 +11,23 @@ import (
 )
 
 const (
-	// weakPrior is the first prior of settlePrior, relative to that of the start: the estimated noise converges
-	// from below, but curvature that a strong prior keeps out of the sheet would count as noise in every later
-	// prior.
+	// weakPrior is the first prior of settlePrior, relative to that of the start. A weak prior is needed because the
+	// estimated noise converges from below: curvature that a strong prior keeps out of the sheet would count as noise
+	// in every later prior.
 	weakPrior = 1e-3
-	// leastPrior bounds the prior below, relative to that first prior: exact data have no noise, and without a
-	// prior incomplete rows may have no unique projection.
+	// leastPrior bounds the prior below, relative to the first prior. Exact data have no noise, and without a prior
+	// incomplete rows may have no unique projection.
 	leastPrior = 1e-6
-	// priorRuns bounds the runs of settlePrior after the first, priorTolerance is their tolerance, and settledPrior
-	// the change of the prior at which they end, by what it adds to the cost, relative to that: as much bounds how
-	// far the next run would change the noise.
+	// priorRuns bounds the runs of settlePrior after the first, and priorTolerance is their tolerance. The runs end
+	// when a change of the prior changes the cost by less than settledPrior, relative to the cost. This also bounds
+	// the change of the noise in a further run.
 	priorRuns, priorTolerance, settledPrior = 3, 1e-3, 0.05
-	// firstCheck is how often the first run is checked: it only has to come near, without relocations.
+	// firstCheck is the interval of checks of the first run, which needs low accuracy and no relocations.
 	firstCheck = 5
 )
 
-// settlePrior replaces the prior of the start, whose noise includes the unmodelled curvature, by that of the
-// noise and covariance of the fitted sheet. That sheet becomes start 0.
+// settlePrior replaces the prior of the start, whose noise includes unmodelled curvature. The new prior is that of
+// the noise and covariance of the fitted sheet, which becomes start 0.
 func (p *Problem) settlePrior(ctx context.Context, s *starts, solver framework.Solver, o framework.Options) error {
 	if p.Prior == nil || p.Shape().S == 0 {
 		return nil

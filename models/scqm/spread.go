@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// spread returns the weighted mean squared distance of the rows from c; missing entries count with the mean
-// square of the others in their row.
+// spread returns the weighted mean squared distance of the rows from c. A missing entry counts with the mean square
+// of the other entries of its row.
 func spread(x Data, c []float64) float64 {
 	var sum, total float64
 	add := func(i int, square float64) {

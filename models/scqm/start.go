@@ -17,11 +17,11 @@ import (
 // outlying entries are clipped (see [rows.DrawnIn]): this loss is for tables in which single
 // entries are wrong, which would dominate the leading components.
 
-// drawnTo is the distance from the median of its column to which an entry is clipped in such rows, in standard
+// drawnTo is the distance from the median of its column to which an outlying entry is clipped, in standard
 // deviations.
 const drawnTo = 5
 
-// forWrongEntries reports whether a loss of entries is linear beyond some size, as Huber's.
+// forWrongEntries reports whether a loss is a sum over entries that is linear beyond some size, such as Huber's.
 func forWrongEntries(l framework.Loss) bool {
 	p, turns := l.(rowloss.Parametric)
 	if !turns || rowloss.StructureOf(l) != rowloss.StructureSeparable {
@@ -31,24 +31,24 @@ func forWrongEntries(l framework.Loss) bool {
 	return turns
 }
 
-// starts makes the points from which runs begin.
+// starts makes the initial points of runs.
 type starts struct {
 	p     *Problem
 	c     Config
 	pc    *rows.Components
-	whole Data // the data, completed where entries are missing, or drawn in
+	whole Data // the data, with missing entries imputed or outlying entries clipped
 	count int
 	first *placed // the principal plane, until a run begins there
-	// given are the axes of the first starts; random rotations of the leading components
-	// follow. enough is how many are to run to the end, unless the best folds; 0 for no such number.
+	// given are the axes of the first starts; random rotations of the leading components follow. enough is the number
+	// of starts that run to the end, unless the best folds; 0 for no such number.
 	given  [][]float64
 	enough int
-	// settled is start 0 where entries are missing, see settlePrior, or the loss redescends; nil before.
+	// settled is start 0 if entries are missing (see settlePrior) or the loss redescends, otherwise nil. It is nil
+	// before it is computed.
 	settled framework.Point
 }
 
-// newStarts finds the principal components and sets the penalty, which is that
-// of their plane for all starts.
+// newStarts finds the principal components. It sets the penalty, which all starts share, from the principal plane.
 func (p *Problem) newStarts(c Config, t *screening) (*starts, error) {
 	k := p.Shape().M
 	if c.Inits > 1 {

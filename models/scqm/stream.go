@@ -12,39 +12,38 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
 
-// BlockRows is the number of rows of a block: the unit of every pass of [LearnFrom].
-// Block b holds rows [b BlockRows, (b+1) BlockRows), the last one fewer. It is part of
-// the definition of a fit, as other blocks round otherwise.
+// BlockRows is the number of rows of a block, the unit of every pass of [LearnFrom]. Block b holds rows [b BlockRows,
+// (b+1) BlockRows); the last one has fewer. BlockRows is part of the definition of a fit, as other blocks round
+// differently.
 const BlockRows = blocks.Rows
 
 // Blocks returns the number of blocks of n rows.
 func Blocks(n int) int { return blocks.Count(n) }
 
 type (
-	// Source gives rows of a table that need not be in memory; [Data] is one.
+	// Source provides rows of a table that need not be in memory; [Data] is a Source.
 	Source = rows.Source
-	// Request says what is summed over all rows, and at which sheet. Send it to other
-	// machines by MarshalBinary; all of them must run one version of this package.
+	// Request describes the sums over all rows and the sheet at which they are computed. MarshalBinary sends it to
+	// other machines, which must all run one version of this package.
 	Request = blocks.Request
-	// Partial is the sum over some blocks for a request. Partials of adjacent
-	// blocks merge by [Request.Merge], in any order and grouping, to the same bits, and
-	// go to other machines by MarshalBinary.
+	// Partial is the sum over some blocks for a request. [Request.Merge] merges partials of adjacent blocks, with
+	// bit-identical results for any order and grouping. MarshalBinary sends them to other machines.
 	Partial = blocks.Partial
-	// BlockRange are the blocks from number First on, Count of them.
+	// BlockRange is the range of Count blocks from number First.
 	BlockRange = blocks.Range
 )
 
-// Engine sums over all rows of a table, wherever they are.
+// Engine computes sums over all rows of a table, wherever they are stored.
 type Engine interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (n, D int)
-	// Sum answers a request, by [SumRange] for parts of the blocks and [Request.Merge].
+	// Sum answers a request; implementations use [SumRange] for parts of the blocks, and [Request.Merge].
 	Sum(ctx context.Context, r *Request) (*Partial, error)
 }
 
-// SumRange answers a request for a range of blocks of a source, on at most so many threads, below 1 all processors. The
-// result does not depend on their number. It holds one block for each thread, with what summing
-// takes, which is reserved before. A loss other than that of the request is refused.
+// SumRange answers a request for a range of blocks of a source, on at most the given number of threads (below 1: all
+// processors). The result does not depend on the number of threads. It first reserves the memory of one block and its
+// sums per thread. It rejects a loss other than that of the request.
 func SumRange(ctx context.Context, r *Request, src Source, loss framework.Loss, of BlockRange, threads int) (*Partial, error) {
 	return sumRange(ctx, r, src, loss, of, threads, nil)
 }
@@ -63,19 +62,19 @@ func sumRange(ctx context.Context, r *Request, src Source, loss framework.Loss, 
 
 // ReadProgress is the progress of a read of all rows.
 type ReadProgress struct {
-	// Read counts the reads, from 1; Rows of N are done in this one.
+	// Read is the number of the current read, from 1. Rows of N rows are done in this read.
 	Read, Rows, N int
 }
 
 // LocalEngine computes the sums on this machine.
 type LocalEngine struct {
-	// Source gives the rows; a [rows.Weigher] gives weights too.
+	// Source provides the rows; a [rows.Weigher] also provides weights.
 	Source Source
-	// Loss is that of the fit.
+	// Loss is the loss of the fit.
 	Loss framework.Loss
 	// Threads bounds the goroutines; below 1 stands for all processors.
 	Threads int
-	// Observe is called after every block, from one goroutine at a time; nil is not.
+	// Observe, if not nil, is called after every block, from one goroutine at a time.
 	Observe func(ReadProgress)
 
 	mu       sync.Mutex

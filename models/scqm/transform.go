@@ -57,9 +57,8 @@ func (m *Model) Project(ctx context.Context, x Data, threads int) ([]float64, er
 	return m.Reconstruct(ctx, tau, threads)
 }
 
-// Transform returns the latent coordinates of the point of the sheet that is
-// nearest to each row under the model's loss, n x d. The result for a row does
-// not depend on the others.
+// Transform returns the latent coordinates of the nearest point of the sheet to each row, n x d. Distance is measured
+// by the model's loss. The result for a row does not depend on the others.
 func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, error) {
 	if err := m.accepts(x); err != nil {
 		return nil, err
@@ -79,8 +78,8 @@ func (m *Model) Transform(ctx context.Context, x Data, threads int) ([]float64, 
 	return tau, err
 }
 
-// reserveMap reserves the memory of mapping rows through the model: the result, of so many columns, and the
-// buffers of the projection.
+// reserveMap reserves the memory for mapping rows through the model: the result, with the given number of columns,
+// and the buffers of the projection.
 func (m *Model) reserveMap(act string, n int, columns int, threads int) (*memory.Reservation, error) {
 	x := Data{N: n, D: m.D}
 	f := newFootprint(x, m.Loss, m.Latent, m.Curvature, threads)

@@ -1,5 +1,4 @@
-// Package constrained minimises a cost on manifolds under constraints, over any
-// solver of the framework.
+// Package constrained minimises a cost on manifolds under constraints, using any solver of the framework.
 //
 // Begin with [Solve].
 package constrained
@@ -13,8 +12,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Problem is a cost to be minimised subject to lower <= c(x) <= upper, for a vector
-// of smooth functions c: equal bounds are an equality, an infinite one is none.
+// Problem is a cost to be minimised subject to lower <= c(x) <= upper, for a vector of smooth functions c. Equal
+// bounds give an equality; an infinite bound gives no constraint.
 type Problem interface {
 	framework.Problem
 	// Bounds returns the bounds of the constraints, which do not change.
@@ -27,8 +26,8 @@ type Problem interface {
 	AddTransposedProduct(grad, x framework.Point, w []float64) error
 }
 
-// Box is a problem whose unknowns have bounds, Lower <= x <= Upper, besides the constraints that the inner problem
-// may have as a [Problem]. The bounds of the unknowns come first, block by block.
+// Box is a problem with bounds on its unknowns, Lower <= x <= Upper, in addition to the constraints of the inner
+// problem if that is a [Problem]. The bounds of the unknowns come first, block by block.
 type Box struct {
 	framework.Problem
 	// Lower and Upper have the shape of a point, with entries that may be infinite; a

@@ -202,8 +202,8 @@ func (r *run) spent() bool {
 		r.o.MaxEvaluations > 0 && r.total.Evaluations+r.total.Hessians >= r.o.MaxEvaluations
 }
 
-// weigh computes the multipliers at x, in the weights of the Lagrangian, and left, the residual of the conditions:
-// with z = r (s - P(s)), (z - y)/r = c - P(s), in the unit of each constraint.
+// weigh computes the multipliers at x, in the weights of the Lagrangian. It also computes left, the residual of the
+// conditions: with z = r (s - P(s)), (z - y)/r = c - P(s), in the unit of each constraint.
 func (r *run) weigh(x framework.Point) error {
 	_, err := r.l.weigh(x)
 	r.left = 0

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// DefaultFeasibility is Options.Feasibility where it is 0.
+// DefaultFeasibility is the Feasibility that 0 stands for.
 const DefaultFeasibility = 1e-9
 
 const (
@@ -21,12 +21,11 @@ const (
 	probes, reach = 8, 0.1
 	// maxOuter bounds the minimisations of one run.
 	maxOuter = 100
-	// growth multiplies the penalty where a minimisation has not brought the constraints
-	// nearer to being met by the factor progress.
+	// growth multiplies the penalty after a minimisation that has not reduced the violation by the factor progress.
 	growth, progress = 10, 0.25
 	// maxGrowth is how far the penalty may grow.
 	maxGrowth = 1e12
-	// sharpening multiplies the tolerance of a minimisation that has.
+	// sharpening multiplies the tolerance after a minimisation that has reduced the violation.
 	sharpening = 0.1
 	// firstTolerance is the first tolerance as a part of the norm of the gradient.
 	firstTolerance = 0.1
@@ -51,18 +50,17 @@ type Options struct {
 // f + c'y, block by block.
 type Result struct {
 	*framework.Result
-	// Multipliers are y: positive at an upper bound, negative at a lower one, 0 between.
-	// The least cost falls by them per unit by which bounds rise.
+	// Multipliers are y: positive at an upper bound, negative at a lower one, 0 between. Each is the decrease of the
+	// least cost per unit by which its bound rises.
 	Multipliers []float64
 	// Violation is the largest distance of a constraint from its bounds.
 	Violation float64
 }
 
-// Solve minimises p from x0, which need not meet the constraints, by the method of
-// multipliers: it minimises the [Lagrangian], sets y = z and goes on, with a larger penalty
-// where the constraints are not nearer to being met. The result is Converged where the
-// gradient of the Lagrangian, the constraints and the multipliers are within the tolerances
-// at the point returned, the first-order conditions of a minimum.
+// Solve minimises p from x0, which need not satisfy the constraints, by the method of multipliers. It minimises the
+// [Lagrangian], sets y = z and repeats, with a larger penalty if the violation has not decreased enough. The result
+// is Converged if the gradient of the Lagrangian, the constraints and the multipliers are within the tolerances at
+// the returned point: the first-order conditions of a minimum.
 //
 // Sources: M. R. Hestenes, Multiplier and gradient methods, J. Optim. Theory Appl. 4 (1969);
 // R. T. Rockafellar, Augmented Lagrange multiplier functions and duality in nonconvex

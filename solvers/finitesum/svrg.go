@@ -26,12 +26,11 @@ type Problem interface {
 //
 //	y+ = R(y, -t (1 - k/m) v),  v = g_B(y) - T(g_B(x) - g),  k = 0, ..., m - 1,
 //
-// where g_B is the gradient of a batch B of random terms, scaled to estimate the full gradient, T
-// is the transport from x to y, and R is the retraction. The m steps draw half as many terms as
-// there are; with the full gradient, this makes two reads of the data. The iteration ends at the
-// last y if the cost is lower there; otherwise it starts again at x with t/4. The first t is 1/L,
-// where power iterations find the largest curvature L of some batches. The steps shrink to 0 so
-// that the last y is free of noise.
+// g_B is the gradient of a batch B of random terms, scaled to estimate the full gradient, T is the transport from x
+// to y, and R is the retraction. The m steps use half as many terms as there are; with the full gradient, this makes
+// two reads of the data. The iteration ends at the last y if the cost is lower there; otherwise it restarts at x with
+// t/4. The first t is 1/L, with L the largest curvature of some batches, found by power iterations. The steps shrink
+// to 0 to remove the noise from the last y.
 //
 // Sources: R. Johnson, T. Zhang, Accelerating stochastic gradient descent using predictive
 // variance reduction, NIPS 26 (2013); H. Sato, H. Kasai, B. Mishra, Riemannian stochastic
@@ -63,7 +62,7 @@ func (SVRG) Name() string { return "svrg" }
 // NewState returns an empty state for a stored run.
 func (SVRG) NewState() framework.State { return &State{} }
 
-// Lacks says what a problem does not have, see [framework.UnsupportedError].
+// Lacks names the capability that a problem lacks, see [framework.UnsupportedError].
 func (SVRG) Lacks(p framework.Problem) string {
 	if s, ok := framework.As[Problem](p); !ok || s.Terms() < 1 {
 		return "terms (a finitesum.Problem)"

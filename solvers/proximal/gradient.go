@@ -12,10 +12,9 @@ import (
 //
 //	x+ = prox(y - t grad f(y)),  y+ = x+ + (k - 1)/k+ (x+ - x),  k+ = (1 + sqrt(1 + 4k^2))/2,
 //
-// with steps t for which f lies below its quadratic bound, and k = 1 again where the cost rises.
-// On other manifolds of the inherited inner product, such as Stiefel's, it is ManPG: it retracts
-// along the tangent vector v that [Sum] describes, halved until the cost falls by a part of
-// |v|^2/(2t).
+// with steps t for which f lies below its quadratic bound. k restarts at 1 when the cost rises. On other manifolds
+// with the inherited inner product, such as Stiefel, it is ManPG: it retracts along the tangent vector v defined at
+// [Sum], halved until the cost falls by a fraction of |v|^2/(2t).
 //
 // Sources: A. Beck, M. Teboulle, A fast iterative shrinkage-thresholding algorithm for linear
 // inverse problems, SIAM J. Imaging Sci. 2 (2009) 183-202; B. O'Donoghue, E. Candes, Adaptive
@@ -25,16 +24,16 @@ import (
 //
 // The zero value is ready to use.
 type Gradient struct {
-	// Length is the first step length t; 0 stands for the size of the point by the norm of the
-	// gradient. Steps adapt.
+	// Length is the first step length t; 0 stands for the size of the point divided by the norm of the gradient.
+	// Steps adapt.
 	Length float64
 }
 
 const (
-	// shorter and longer multiply a step that was too long, and one that was not.
+	// shorter multiplies a step that was too long, longer one that was not.
 	shorter, longer = 0.5, 1.1
-	// patience is the least number of iterations between two falls of the length of the steps by
-	// the factor clearFall that count.
+	// patience is the least number of iterations between two decreases of the step length by the factor clearFall
+	// that count.
 	patience, clearFall = 3, 0.9
 	// maxTrials bounds the steps that are tried in one iteration.
 	maxTrials = 60
@@ -46,7 +45,7 @@ func (Gradient) Name() string { return "proximal" }
 // NewState returns an empty state for a stored run.
 func (Gradient) NewState() framework.State { return &GradientState{} }
 
-// Lacks says what a problem does not have, see [framework.UnsupportedError].
+// Lacks names the capability that a problem lacks, see [framework.UnsupportedError].
 func (Gradient) Lacks(p framework.Problem) string { return lacks(p) }
 
 // GradientState is the state of a run of [Gradient].
@@ -68,8 +67,8 @@ type GradientState struct {
 // Iterate returns the current point and its cost.
 func (s *GradientState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
 
-// Pending reports that the steps get shorter where the decreases of the cost may be lost in
-// rounding, from time to time, so that a run goes on.
+// Pending reports that the steps get shorter while decreases of the cost may be hidden by rounding. It does so from
+// time to time, so that a run continues.
 func (s *GradientState) Pending() bool { return s.Count == 1 }
 
 // learn counts the iterations since the length of the steps has fallen.
@@ -119,7 +118,7 @@ func (s *GradientState) smooth(e *framework.Evaluator) (err error) {
 	return err
 }
 
-// Step does one iteration: where an accelerated one raises the cost, a plain one instead.
+// Step does one accelerated iteration, or a plain one if the accelerated one raises the cost.
 func (a Gradient) Step(e *framework.Evaluator, state framework.State) error {
 	s := state.(*GradientState)
 	if s.step == nil {

@@ -10,9 +10,9 @@ const (
 	// maxNewton bounds the Newton steps for one tangent vector, maxConjugate the conjugate
 	// gradients of each.
 	maxNewton, maxConjugate = 100, 200
-	// exactness is the part of a tangent vector that may be normal, before it is projected.
+	// exactness is the largest normal fraction of a tangent vector before it is projected.
 	exactness = 1e-6
-	// sufficient is the part of the predicted decrease that a step has to reach.
+	// sufficient is the fraction of the predicted decrease that a step must reach.
 	sufficient = 1e-4
 	// shortest is the relative difference at which a step counts as rounding.
 	shortest = 1e-15
@@ -20,9 +20,9 @@ const (
 	difference = 0x1p-20
 )
 
-// step finds the tangent vector v at x that minimises g'v + |v|^2/(2t) + h(x + v). On a manifold
-// that is the v = prox(z + n) - x, z = x - t g, of the normal vector n for which v has no normal
-// part r(n): r is the gradient of the convex function
+// step finds the tangent vector v at x that minimises g'v + |v|^2/(2t) + h(x + v). On a manifold, v = prox(z + n) - x
+// with z = x - t g, for the normal vector n for which the normal part r(n) of v vanishes. r is the gradient of the
+// convex function
 //
 //	psi(z + n) - x'n,  psi(z) = |z|^2/2 - min_y h(y) t + |y - z|^2/2,
 //

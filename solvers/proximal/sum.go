@@ -1,7 +1,7 @@
-// Package proximal minimises sums of a smooth cost and of a convex penalty with kinks whose
-// proximal map is known, such as the lasso and sparse principal components.
+// Package proximal minimises the sum of a smooth cost and a convex penalty with kinks whose proximal map is known.
+// Examples are the lasso and sparse principal components.
 //
-// Begin with [Sum], and hand it to framework.Solve with [Gradient].
+// Begin with [Sum], and pass it to framework.Solve with [Gradient].
 package proximal
 
 import (
@@ -21,7 +21,7 @@ type Penalty interface {
 	Prox(dst, x framework.Point, t float64)
 }
 
-// Composite is the capability that [Gradient] asks for: a problem whose cost is f + h.
+// Composite is the capability that [Gradient] requires: a problem whose cost is f + h.
 type Composite interface {
 	framework.Problem
 	// Parts returns f, with the blocks of the problem, and h.
@@ -98,7 +98,7 @@ func flat(blocks []framework.Block) bool {
 	return true
 }
 
-// lacks names what a problem does not have for proximal steps.
+// lacks names the capability that a problem lacks for proximal steps.
 func lacks(p framework.Problem) string {
 	if _, ok := framework.As[Composite](p); !ok {
 		return "a proximal map (a proximal.Sum)"

@@ -1,20 +1,20 @@
-// Package trial lets law suites interfere with the evaluations of a run, whatever the
-// capabilities of the problem, which a wrapper of it would hide.
+// Package trial lets test suites modify the evaluations of a run. A wrapper of the problem would hide its
+// capabilities; a trial does not.
 package trial
 
 import "context"
 
-// Trial sees every evaluation of a run and may change its cost.
+// Trial observes every evaluation of a run and may change its cost.
 type Trial struct {
 	// Before is called before every evaluation.
 	Before func()
-	// Cost returns the cost that the run is told.
+	// Cost returns the cost that the run gets.
 	Cost func(cost float64) float64
 }
 
 type key struct{}
 
-// With returns a context whose runs are tried.
+// With returns a context whose runs use the trial.
 func With(ctx context.Context, t *Trial) context.Context { return context.WithValue(ctx, key{}, t) }
 
 // Of returns the trial of a context; nil for none.
@@ -30,7 +30,7 @@ func (t *Trial) See() {
 	}
 }
 
-// Tell returns the cost of an evaluation.
+// Tell returns the cost of an evaluation for the run.
 func (t *Trial) Tell(cost float64) float64 {
 	if t != nil && t.Cost != nil {
 		return t.Cost(cost)

@@ -11,7 +11,7 @@ const (
 	feetReach
 )
 
-// The columns of a group of charts: what a chart stores, and then its foot and whether it is one.
+// The columns of a group of charts: the stored chart, then its projection and whether it was found.
 const (
 	feetOrigin  = 0
 	feetU       = 3
@@ -23,11 +23,11 @@ const (
 	feetColumns = 20
 )
 
-// feetSteps is the number of Newton's steps.
+// feetSteps is the number of Newton steps.
 const feetSteps = 3
 
-// chartFeet writes the kernel that finds the feet of one point on charts in space; see feet.go in package chart for what it computes.
-// AX has constants, DI the columns of eight charts.
+// chartFeet writes the kernel that projects one point onto charts in space; see feet.go in package chart. AX has
+// constants, DI the columns of eight charts.
 func chartFeet() {
 	c := chart{straight: &straight{}}
 	bodies := c.bodies(chart.feet)
@@ -57,7 +57,7 @@ func (c chart) dotOf(a, b [3]value) value {
 	return c.sum(c.sum(c.times(a[0], b[0]), c.times(a[1], b[1])), c.times(a[2], b[2]))
 }
 
-// feet takes Newton's steps for the place of the nearest point of each chart.
+// feet takes the Newton steps towards the nearest point of each chart.
 func (c chart) feet() {
 	o, u, v := c.three(feetOrigin), c.three(feetU), c.three(feetV)
 	n := [3]value{c.crossed(u, v, 1, 2), c.crossed(u, v, 2, 0), c.crossed(u, v, 0, 1)}
@@ -101,7 +101,7 @@ type chartFoot struct {
 	tested   bool
 }
 
-// keep marks lanes for which not all is well.
+// keep marks lanes that have failed.
 func (f *chartFoot) keep(mask value) {
 	if f.tested {
 		mask = f.and(f.good, mask)

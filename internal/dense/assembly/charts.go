@@ -23,7 +23,7 @@ type chart struct {
 	half int
 }
 
-// chartKernel writes a kernel with so many sums.
+// chartKernel writes a kernel with the given number of sums.
 func chartKernel(name string, sums int, write func(chart)) {
 	c := chart{straight: &straight{}}
 	if sums > chartKept {
@@ -72,7 +72,7 @@ func (c chart) begin() {
 	}
 }
 
-// byHalves takes one half of all groups after the other.
+// byHalves processes one half of all groups after the other.
 func (c chart) byHalves(bodies []string) {
 	for half, body := range bodies {
 		c.begin()

@@ -1,5 +1,5 @@
-// Assembly writes kernels for amd64 and arm64, those of which its argument is the name; see long_vectors.go
-// in package dense for what their bits are. Run by go generate.
+// Assembly writes kernels for amd64 and arm64; its argument names the kernels. See long_vectors.go in package dense
+// for their exact results. Run by go generate.
 package main
 
 import (

@@ -8,8 +8,8 @@ import (
 // Kernels for arm64 are written with AdvSIMD, which every processor of that kind has: 32 registers of two
 // numbers. Eight lanes of sums are four registers, so that bits are those of the other sets.
 
-// words are the instructions on two numbers at a time that Go's assembler has no name for, with register 0 for
-// all of theirs; see chapter C7.2 of Arm's manual of the architecture.
+// words are instructions on two numbers that Go's assembler has no name for, with register 0 for all operands; see
+// chapter C7.2 of Arm's architecture manual.
 var words = map[string]uint32{
 	"fadd":  0x4e60d400,
 	"fsub":  0x4ee0d400,
@@ -20,7 +20,7 @@ var words = map[string]uint32{
 	"faddp to one": 0x7e70d800,
 }
 
-// word writes an instruction, with what the manual calls it.
+// word writes an instruction, with its name in the manual.
 func word(op string, bits int, as string, registers ...any) {
 	p("WORD $%#08x // %s", words[op]|uint32(bits), fmt.Sprintf(as, registers...))
 }
@@ -60,7 +60,7 @@ func list(from, count int) string {
 	return "[" + strings.Join(names, ", ") + "]"
 }
 
-// take reads numbers and moves on to those after them: as many registers, or one number, beside which the other lane is 0.
+// take reads numbers and advances past them: the given number of registers, or one number, with 0 in the other lane.
 func take(at string, to, count int) {
 	switch count {
 	case 0:

@@ -67,7 +67,7 @@ func (f frame) sum(k, r, h int) int { return (k*f.rows+r)*f.halves + h }
 // entry is the register of entries of row r.
 func (f frame) entry(r, h int) int { return tileAxes*f.rows*f.halves + r*f.halves + h }
 
-// prefetch asks for what is read AX bytes ahead.
+// prefetch prefetches the data AX bytes ahead.
 func (f frame) prefetch() {
 	for r := range f.rows {
 		p("PREFETCHT0 (%s)(AX*1)", rowAt[r])

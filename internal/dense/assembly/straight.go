@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// straight is code without branches on vectors of AVX2, which are numbered in the order in which
-// they are computed. Registers are given out as it is written: where there is none left,
-// the vector whose next use is farthest goes to memory.
+// straight is code without branches on vectors of AVX2, which are numbered in the order in which they are computed.
+// Registers are allocated as the code is written. If none is free, the vector whose next use is farthest is spilled
+// to memory.
 type straight struct {
 	code  []step
 	homes map[value]string // where a vector is in memory, by its number
@@ -59,7 +59,7 @@ func (s *straight) slot() string {
 	return at
 }
 
-// writer gives out registers.
+// writer allocates registers.
 type writer struct {
 	*straight
 	uses   [][]int // of each vector: where it is used

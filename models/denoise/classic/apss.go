@@ -17,17 +17,17 @@ import (
 )
 
 // APSS is the algebraic point set surface. It fits a sphere, possibly a plane, to the rows with normals around a
-// point, projects the row on the sphere, and repeats this around the projection. The normals are normals of robust
-// local planes; their sides are chosen in each neighbourhood, by the majority, so that nothing is propagated from
-// row to row. Tukey weights, scaled by the median residual of the neighbours, exclude outliers.
+// point, projects the row onto the sphere, and repeats this around the projection. The normals are those of robust
+// local planes. Each neighbourhood chooses their sides by the majority, so that no orientation is propagated from row
+// to row. Tukey weights, scaled by the median residual of the neighbours, exclude outliers.
 //
 // Source: G. Guennebaud, M. Gross, Algebraic point set surfaces, ACM Transactions on
 // Graphics 26 (2007), with its fit to normals.
 type APSS struct {
 	// Latent is d, the dimension of the surface, which must be D-1.
 	Latent int
-	// Neighbors is K, at least D+2; 0 stands for 100. The support reaches to the
-	// first row that is not a neighbour. ByName leaves it to [Select].
+	// Neighbors is K, at least D+2; 0 stands for 100. The support reaches to the first row that is not a neighbour.
+	// ByName uses [Select] to choose K.
 	Neighbors int
 }
 
@@ -90,8 +90,8 @@ type planeWorker struct {
 	far, all  []float64
 }
 
-// normal writes the normal of a plane fitted to the k rows nearest to row i, with two updates of Tukey weights; it
-// stays 0 where there is no plane.
+// normal writes the normal of a plane fitted to the k rows nearest to row i, with two updates of Tukey weights. The
+// normal stays 0 if there is no plane.
 func (w *planeWorker) normal(dst []float64, c *core.Cloud, i, k int) {
 	h := &w.neighbors
 	h.At(c, &w.search, c.Row(i), k)

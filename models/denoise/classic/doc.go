@@ -1,5 +1,5 @@
-// Package classic has the methods that package denoise is compared with in the literature: each fits a surface to the
+// Package classic has methods from the literature with which package denoise is compared. Each fits a surface to the
 // neighbours of a row, with settings that users choose.
 //
-// Begin with [MLS], and hand it to denoise.Fit.
+// Begin with [MLS], and pass it to denoise.Fit.
 package classic

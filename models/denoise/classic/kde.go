@@ -14,10 +14,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// KDE moves rows uphill on a kernel density estimate to its ridge: the
-// subspace constrained mean shift. With Gaussian kernels of width h, m the mean
-// of the rows weighted by them, and N the D-d eigenvectors with the smallest
-// eigenvalues of the Hessian of the density, it repeats
+// KDE moves rows uphill on a kernel density estimate to its ridge: the subspace constrained mean shift. The Gaussian
+// kernels have width h. m is the mean of the rows weighted by them, and N holds the D-d eigenvectors of the Hessian
+// of the density with the smallest eigenvalues. The method repeats
 //
 //	x <- x + N N'(m - x).
 //
@@ -26,17 +25,16 @@ import (
 type KDE struct {
 	// Latent is d, the dimension of the ridge, 1 <= d <= D.
 	Latent int
-	// Neighbors is the K of Local; 0 stands for 30.
+	// Neighbors is K if Local is set; 0 stands for 30.
 	Neighbors int
 	// Width is h; 0 stands for Silverman's rule
 	// (4/(D+2))^(1/(D+4)) n^(-1/(D+4)) times the mean standard deviation of the
 	// columns.
 	Width float64
-	// Local makes h, for each row, the distance of its K-th neighbour. Only the
-	// 16 K nearest rows count then: in many columns nearly all rows are about
-	// as far as the K-th.
+	// Local sets h, for each row, to the distance of its K-th neighbour. Only the 16 K nearest rows count then: with
+	// many columns nearly all rows are about as far as the K-th.
 	Local bool
-	// Log takes the Hessian of the logarithm of the density.
+	// Log uses the Hessian of the logarithm of the density.
 	Log bool
 }
 
@@ -100,17 +98,17 @@ type kdeWorker struct {
 	method KDE
 	cloud  *core.Cloud
 	h      float64
-	most   int // rows that count
+	most   int // number of rows that count
 	eigen  *dense.SymmetricEigen
 	search lookup.Search
 	found  []lookup.Near
-	at     []float64 // where found was searched from
+	at     []float64 // point from which found was searched
 
 	x, shift, diff, step []float64 // D
 }
 
-// kdeReach is the distance, in widths, beyond which kernels are left out. A point may go one
-// width before they are looked up again.
+// kdeReach is the distance, in widths, beyond which kernels are ignored. The kernels are looked up again after a
+// point has moved by one width.
 const kdeReach = 6
 
 // Place settles the width.
@@ -144,7 +142,7 @@ func (w *kdeWorker) Project(dst, x []float64) error {
 	return nil
 }
 
-// look finds the rows whose kernels count here.
+// look finds the rows whose kernels count at the point.
 func (w *kdeWorker) look() {
 	copy(w.at, w.x)
 	reach := (kdeReach + 1) * w.h
@@ -156,8 +154,7 @@ func (w *kdeWorker) look() {
 	}
 }
 
-// direct computes the step from the present point. It is false where the density
-// is 0.
+// direct computes the step from the current point. It returns false if the density is 0.
 func (w *kdeWorker) direct() bool {
 	D, h := w.cloud.D, w.h
 	clear(w.shift)

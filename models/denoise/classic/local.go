@@ -20,15 +20,14 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// DefaultRidge is the curvature ridge of local fits that 0 stands for. Without
-// one, the latent coordinates of few rows follow the noise.
+// DefaultRidge is the curvature ridge of local fits that 0 stands for. Without a ridge, the latent coordinates of few
+// rows fit the noise.
 const DefaultRidge = 10
 
-// NoRidge as a Ridge stands for none.
+// NoRidge as a Ridge stands for no ridge.
 const NoRidge = -1
 
-// SCQM fits the robust subspace-constrained quadratic model to the neighbours
-// and projects on it.
+// SCQM fits the robust subspace-constrained quadratic model to the neighbours and projects the row onto it.
 //
 // Source: Zhai and Li, arXiv 2605.20300; with SquaredL2 it is SQMF, Zhai et al.
 // 2025.
@@ -37,23 +36,20 @@ type SCQM struct {
 	Latent int
 	// Neighbors is K, at least d+2; 0 stands for 30.
 	Neighbors int
-	// Loss scores residuals; nil stands for squared_l2.
+	// Loss is the loss of residuals; nil stands for squared_l2.
 	Loss framework.Loss
-	// LossFor, if not nil, makes Loss instead, from the distances of up to 300 rows
-	// from fits with the loss l2.
+	// LossFor, if not nil, constructs Loss from the residual norms of up to 300 rows in fits with the loss l2.
 	LossFor func(distances []float64) (framework.Loss, error)
-	// Curvature is the number of directions to bend in; 0 stands for
-	// min(d(d+1)/2, D-d).
+	// Curvature is the number of directions of curvature; 0 stands for min(d(d+1)/2, D-d).
 	Curvature int
-	// Linear keeps the surface flat. With squared_l2 that is [LPCA].
+	// Linear keeps the surface flat. With squared_l2 this is [LPCA].
 	Linear bool
 	// Ridge is the curvature penalty of [scqm.Config]; 0 stands for
 	// DefaultRidge, NoRidge for none.
 	Ridge float64
-	// Passes, if above 0, ends fits after so many passes of the alternating
-	// solver, of which the first computes c, Q and Theta for the principal
-	// components in closed form and moves the latent coordinates once.
-	// Early stopping is another cure for following noise.
+	// Passes, if above 0, ends fits after the given number of passes of the alternating solver. The first pass
+	// computes c, Q and Theta for the principal components in closed form and moves the latent coordinates once.
+	// Early stopping is another way to avoid fitting noise.
 	Passes int
 	// Steps bounds the Newton steps of a fit without Passes; 0 stands for 100.
 	Steps int
@@ -115,7 +111,7 @@ func (m SCQM) columns(D int) int {
 	return s
 }
 
-// Prepare tries whether the fits can be done.
+// Prepare checks whether the fits can be done.
 func (m SCQM) Prepare(ctx context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
 	K, err := m.Size(c.Count(), c.D)
 	if err != nil {
@@ -128,12 +124,12 @@ func (m SCQM) Prepare(ctx context.Context, c *core.Cloud, _ core.Options) (core.
 	return core.PerWorker(make), nil
 }
 
-// localWorker fits by Newton's method, or, where that does not suit the size or
-// a number of passes is asked for, as [scqm.Learn] does.
+// localWorker fits by Newton's method. If this does not suit the size, or a number of passes is given, it fits as
+// [scqm.Learn] does.
 type localWorker struct {
 	ctx     context.Context
 	config  scqm.Config
-	fitter  *scqm.Fitter // nil for Learn
+	fitter  *scqm.Fitter // nil if Learn is used
 	nearest *scqm.Nearest
 	rows    rows.Data // of the last fit
 	model   *scqm.Model
@@ -198,8 +194,8 @@ func (w *localWorker) fit(x rows.Data) error {
 	return nil
 }
 
-// attribute turns failures of the numbers of one neighbourhood into errLocal. An
-// interruption stays what it is, and so does the failure of a loss.
+// attribute converts numerical failures of one neighbourhood to errLocal. It does not change interruptions and
+// failures of a loss.
 func (w *localWorker) attribute(err error) error {
 	switch {
 	case w.ctx.Err() != nil:
@@ -213,8 +209,8 @@ func (w *localWorker) attribute(err error) error {
 	return err
 }
 
-// noise is the root mean square distance of the rows from the model in each
-// direction away from it, corrected for the numbers that were fitted.
+// noise is the root mean square distance of the rows from the model in each normal direction, corrected for the
+// number of fitted parameters.
 func (w *localWorker) noise(x rows.Data) float64 {
 	m := w.fitted
 	if len(m.Tau) != x.N*m.Latent {
@@ -255,8 +251,8 @@ func (w *localWorker) noise(x rows.Data) float64 {
 	return chart.SpreadPerDirection(rest, total, square, functions, x.D-m.Latent)
 }
 
-// findLossError tries the loss on residuals such as a fit meets, and on none. A loss
-// that is not finite there would leave all rows as they are.
+// findLossError evaluates the loss on residuals of typical size, and on zero. A loss that is not finite there would
+// leave all rows unchanged.
 func (w *localWorker) findLossError() error {
 	D, loss := w.rows.D, w.config.Loss
 	mean := make([]float64, D)
@@ -295,7 +291,8 @@ func (m SCQM) InUnits(unit float64) (core.Method, bool) {
 // Keeps implements keeper.
 func (SCQM) Keeps(f *core.Footprint) { f.Fits = true }
 
-// Callers is the number of goroutines that fits are worth: of a loss of another program, more than processors.
+// Callers is the number of goroutines that fit at a time. For a loss computed by another program it exceeds the
+// number of processors.
 func (m SCQM) Callers() int {
 	if l, ok := m.Loss.(rowloss.HighLatency); ok {
 		return l.Callers()
@@ -303,13 +300,13 @@ func (m SCQM) Callers() int {
 	return 1
 }
 
-// Trial is the method with the loss whose residuals the loss is made for.
+// Trial is the method with the loss l2, whose residuals determine the loss.
 func (m SCQM) Trial() SCQM {
 	m.Loss, m.LossFor = losses.L2(), nil
 	return m
 }
 
-// Choose makes the loss.
+// Choose constructs the loss.
 func (m SCQM) Choose(ctx context.Context, c *core.Cloud, o core.Options) (core.Method, error) {
 	if m.LossFor == nil {
 		return m, nil
@@ -339,5 +336,5 @@ func (m SCQM) Sized(latent, neighbors int) core.Method {
 	return m
 }
 
-// ResidualRows bounds the rows whose residuals a loss is made for.
+// ResidualRows bounds the rows whose residuals determine a loss.
 const ResidualRows = 300

@@ -16,11 +16,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// MFIT moves a row to where the mean of its neighbours, seen from it along the
-// directions away from their tangent planes, is straight below. With P_i the
-// projector away from the tangent plane of neighbour i, alpha_i proportional to
-// (1 - |x-x_i|^2/r^2)^beta and Pi the projector on the D-d leading eigenvectors
-// of sum alpha_i P_i, it repeats
+// MFIT moves a row to a point at which the weighted mean offset of its neighbours from it, normal to their tangent
+// planes, is zero. P_i is the projector normal to the tangent plane of neighbour i, alpha_i is proportional to (1 -
+// |x-x_i|^2/r^2)^beta, and Pi is the projector onto the D-d leading eigenvectors of sum alpha_i P_i. It repeats
 //
 //	x <- x + step Pi sum_i alpha_i P_i (x_i - x).
 //
@@ -135,8 +133,7 @@ func (w *mfitWorker) Project(dst, x []float64) error {
 	return nil
 }
 
-// direct computes the step from the present point. It is false if no neighbour
-// is near.
+// direct computes the step from the current point. It returns false if no neighbour is near.
 func (w *mfitWorker) direct(r float64) bool {
 	h, D, d := w.neighbors, w.D, w.method.Latent
 	clear(w.eigen.A)

@@ -14,9 +14,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// MLS is the moving least squares projection: a plane is fitted whose origin q
-// lies straight below the row, then a polynomial over it, whose value at q is the
-// result.
+// MLS is the moving least squares projection. It fits a plane with an origin q such that the row minus q is normal to
+// the plane, then a polynomial over the plane. The value of the polynomial at q is the result.
 //
 // Source: B. Sober, D. Levin, Manifold approximation by moving least-squares
 // projection, Constructive Approximation 52 (2020).
@@ -28,9 +27,8 @@ type MLS struct {
 	Neighbors int
 	// Degree of the polynomial, 1 or 2; 0 stands for 2.
 	Degree int
-	// Flat gives all neighbours the same weight. Otherwise the weight of one at
-	// the distance r from q is (1-(r/h)^3)^3, where h is the distance of the
-	// first row that is not a neighbour.
+	// Flat gives all neighbours the same weight. Otherwise a neighbour at distance r from q has the weight
+	// (1-(r/h)^3)^3. h is the distance of the first row that is not a neighbour.
 	Flat bool
 }
 
@@ -114,8 +112,8 @@ func (w *mlsWorker) weight(h *core.Neighborhood, k int) float64 {
 	return h.Weights[k] * chart.Tricube(rows.Distance(h.Row(k), w.q)/h.Next)
 }
 
-// movePlane fits x - q to 1 and the coordinates, and takes the plane found with
-// the origin below the centre. It returns how far the origin moved.
+// movePlane fits x - q to 1 and the coordinates. It updates the plane and moves the origin to the projection of the
+// centre. It returns how far the origin moved.
 func (w *mlsWorker) movePlane(h *core.Neighborhood) (moved float64, ok bool) {
 	w.plane.Reset()
 	for k := range h.N() {

@@ -14,8 +14,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// QMF is quadratic matrix factorization with a ridge: the neighbours are fitted
-// by f(tau) = c + A tau + B(tau, tau), without conditions on A and B, in turns:
+// QMF is quadratic matrix factorization with a ridge. It fits the neighbours by f(tau) = c + A tau + B(tau, tau),
+// without constraints on A and B, alternating three steps:
 //
 //  1. c, A, B are regressions of the rows on 1, tau and its products, with the
 //     ridge Lambda on B;
@@ -32,7 +32,7 @@ type QMF struct {
 	Neighbors int
 	// Lambda is the ridge; 0 stands for 0.01, NoRidge for none.
 	Lambda float64
-	// Rounds bounds the turns; 0 stands for 50.
+	// Rounds bounds the alternations; 0 stands for 50.
 	Rounds int
 }
 
@@ -85,7 +85,8 @@ type qmfWorker struct {
 	t, next, column []float64 // d
 }
 
-// qmfPrecision is the length of the last step of a fixed point, and the last relative change of the sum of squares.
+// qmfPrecision is the step length at which a fixed point iteration ends, and the relative change of the sum of
+// squares at which the alternation ends.
 const qmfPrecision = 1e-8
 
 func (w *qmfWorker) Place(h *core.Neighborhood, about *core.Row) error {
@@ -178,8 +179,7 @@ func (w *qmfWorker) regress(h *core.Neighborhood) bool {
 	return w.sums.Solve(w.f)
 }
 
-// settle moves every tau to its fixed point, where that helps, and returns the weighted sum
-// of squares.
+// settle moves every tau to its fixed point, if this lowers its residual, and returns the weighted sum of squares.
 func (w *qmfWorker) settle(h *core.Neighborhood) float64 {
 	var rest float64
 	for i := range h.N() {

@@ -13,8 +13,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// SPH projects on spherelets: the sphere of dimension d that fits the
-// neighbours best, in the affine space along d+1 principal directions.
+// SPH projects onto spherelets: the best-fitting sphere of dimension d in the affine space along d+1 principal
+// directions of the neighbours.
 //
 // Source: D. Li, M. Mukhopadhyay, D. B. Dunson, Efficient manifold approximation
 // with spherelets, JRSS B 84 (2022).
@@ -102,7 +102,7 @@ func (w *sphWorker) Place(h *core.Neighborhood, about *core.Row) error {
 	return nil
 }
 
-// Project moves the foot of x in the affine space to the sphere.
+// Project moves the projection of x onto the affine space to the sphere.
 func (w *sphWorker) Project(dst, x []float64) error {
 	w.coordinates(x)
 	far := rows.Distance(w.y, w.centre)

@@ -12,14 +12,16 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Auto is the method to recommend. A row goes to the mean of its projections on the charts of the K/2 rows nearest to it. A chart is a
-// quadratic regression over a tangent plane, with smooth weights and Tukey's loss against outliers: it has no latent coordinates that could
-// follow the noise. Near sharp edges of a surface in space a chart may be two half planes that meet; rows on two sheets closer than the
-// noise can tell go to their side.
+// Auto is the recommended method. It moves a row to the mean of its projections onto the charts of the K/2 nearest
+// rows. A chart is a quadratic regression over a tangent plane, with smooth weights and Tukey's loss against
+// outliers. It has no latent coordinates that could fit the noise. Near sharp edges of a surface in space a chart may
+// be two half planes that meet. Rows on two sheets that are closer than the noise can resolve are moved to their own
+// side.
 //
-// The noise and the number K of rows of a chart differ from place to place. The noise is that of the smallest charts that are larger than it.
-// K is that of the least risk by Stein's unbiased estimate, after the rows have been denoised once. A row that is further from the surface than noise
-// explains stays where it is. All rows stay where they are too far apart to tell noise from parts as thin as it.
+// The noise and the number K of rows of a chart vary in space. The noise is estimated by the smallest charts that are
+// larger than it. K minimises Stein's unbiased risk estimate, after the rows have been denoised once. A row that is
+// further from the surface than noise explains stays unchanged. All rows stay unchanged if they are too sparse to
+// distinguish noise from thin parts of the surface.
 //
 // No result depends on the order of the rows.
 //
@@ -27,20 +29,20 @@ import (
 type Auto struct {
 	// Latent is d, the dimension of the surface, 1 <= d < D.
 	Latent int
-	// Neighbors is K; 0 leaves the choice to the method.
+	// Neighbors is K; 0 lets the method choose it.
 	Neighbors int
 	// LeastSquares replaces Tukey's loss by squared_l2, for noise without
 	// outliers.
 	LeastSquares bool
 
-	plane  *principal.Plane  // whose coordinates the rows are; nil where that is not so
-	linear *principal.Linear // to compare charts with, if any
+	plane  *principal.Plane  // plane of the rows' coordinates; nil for none
+	linear *principal.Linear // linear model to compare charts with, if any
 }
 
 // Name returns "auto".
 func (Auto) Name() string { return "auto" }
 
-// Size returns the number of neighbours by which results are judged.
+// Size returns the number of neighbours used to judge results.
 func (m Auto) Size(n, D int) (int, error) {
 	if m.Latent == D {
 		return 0, core.NoDirection(m, D)
@@ -61,14 +63,14 @@ func (m Auto) Size(n, D int) (int, error) {
 // Dimension is Latent.
 func (m Auto) Dimension() int { return m.Latent }
 
-// OnPlane returns the method for rows given by coordinates along p. Where l is not nil, charts compete with that
+// OnPlane returns the method for rows given by coordinates along p. If l is not nil, charts are compared with that
 // linear model.
 func (m Auto) OnPlane(p *principal.Plane, l *principal.Linear) Auto {
 	m.plane, m.linear = p, l
 	return m
 }
 
-// Prepare finds the noise and K, and makes the charts.
+// Prepare estimates the noise and K, and makes the charts.
 func (m Auto) Prepare(ctx context.Context, c *core.Cloud, o core.Options) (core.Fitted, error) {
 	p, err := newPreparation(m, len(c.Used), c.D)
 	if err != nil {
@@ -91,16 +93,16 @@ func (m Auto) Prepare(ctx context.Context, c *core.Cloud, o core.Options) (core.
 	return p.charts.fit, nil
 }
 
-// preparation finds the noise and K by what charts tell of the rows.
+// preparation estimates the noise and K from charts of the rows.
 type preparation struct {
 	settings
-	n, D   int // rows of positive weight, and columns
+	n, D   int // number of rows of positive weight, and of columns
 	charts *cloudCharts
-	// flat is the linear model where it is better.
+	// flat is the linear model if it is better than charts.
 	flat *Flat
 }
 
-// finish denoises once, chooses, and makes the charts of the choice, unless a linear model is better.
+// finish denoises once, chooses K, and makes the charts, unless a linear model is better.
 func (p *preparation) finish() error {
 	if err := p.pilot(); err != nil {
 		return err
@@ -111,7 +113,7 @@ func (p *preparation) finish() error {
 	return p.advance(p.setting)
 }
 
-// advance takes the feet for the places of the rows.
+// advance replaces the positions of the rows by their projections.
 func (p *preparation) advance(s setting) error {
 	p.charts.setting = s
 	return p.charts.chartAll(s)
@@ -137,34 +139,34 @@ func newSettings(m Auto, D int) settings {
 	return settings{method: m, q: float64(D - m.Latent), tune: core.NewQuantiles(D - m.Latent)}
 }
 
-// setting is what the charts of one fit have in common.
+// setting holds what the charts of one fit share.
 type setting struct {
 	chart.Setting
 	neighbors int
-	// noisy says that the noise is beyond what charts differ from the surface by, uneven that it differs from place to place.
+	// noisy reports that the noise exceeds the deviation of charts from the surface. uneven reports that the noise
+	// varies in space.
 	noisy, uneven bool
-	// pilot says that charts are those of the pilot, many that not all rows need one.
+	// pilot reports that charts are those of the pilot fit. many reports that not all rows need a chart.
 	pilot, many bool
-	// creased says that charts are creases where rows are surely nearer to these.
+	// creased reports that a chart is replaced by a crease if rows are significantly nearer to the crease.
 	creased bool
 }
 
-// blended is the number of rows whose charts a foot is the mean of.
+// blended is the number of rows whose charts are averaged in a projection.
 func (s *setting) blended() int { return max(s.neighbors/blendPart, 1) }
 
 // blendPart is K over the number of charts that are averaged.
 const blendPart = 2
 
-// places are where the rows of a cloud are taken to be on the surface.
+// places are the estimated positions of the rows of a cloud on the surface.
 type places struct {
 	y       []float64 // n x D
 	index   lookup.Index
-	charted lookup.Index // of those of rows with charts; nil where all rows have one
-	counts  []float64    // of these charts in means of feet
-	// trust is the weight of each row in Tukey's loss by its distance from its place; nil
-	// is 1 for all.
+	charted lookup.Index // index of the rows with charts; nil if all rows have one
+	counts  []float64    // weights of these charts in means of projections
+	// trust is the weight of each row in Tukey's loss by its distance from its position; nil is 1 for all.
 	trust []float64
-	// source is what charts gather, laid out where they are made.
+	// source is the row data that charts gather, in a suitable layout.
 	source *chart.Source
 }
 
@@ -179,17 +181,18 @@ func newPlaces(c *core.Cloud, y []float64) places {
 	return places{y: y, index: lookup.NewIndex(y, c.D, c.Used)}
 }
 
-// fit is what Auto knows of a cloud.
+// fit holds the results of Auto for a cloud.
 type fit struct {
 	settings
 	cloud  *core.Cloud
 	places places
-	// charts are those of the rows that have some as [chart.Chart] stores them, each followed by chartNotes: the leverage of its foot, the influence of the
-	// row on that, and the noise; those of others are 0, with noChart or standIn in place of the noise.
+	// charts holds the charts of the rows as [chart.Chart] stores them, each followed by chartNotes: the leverage of
+	// its projection, the influence of the row on the projection, and the noise. For rows without a chart they are 0,
+	// with noChart or standIn in place of the noise.
 	charts []float64
-	about  []about   // of every row; nil before the pilot
-	sheets sheetPair // that some rows are on; zero for none
-	// sparse says that rows are too far apart to tell noise from thin parts, and stay where they are.
+	about  []about   // for every row; nil before the pilot
+	sheets sheetPair // two sheets on which some rows are; zero for none
+	// sparse reports that rows are too sparse to distinguish noise from thin parts, and stay unchanged.
 	sparse bool
 }
 
@@ -198,9 +201,9 @@ const chartNotes = 3
 
 // about holds the results for one row.
 type about struct {
-	scale     float64 // of the noise near by
-	neighbors int     // of its chart
-	sides     float64 // distance of the two sides from the surface between them, 0 for one sheet
+	scale     float64 // of the nearby noise
+	neighbors int     // number of rows of its chart
+	sides     float64 // distance of two sheets from the surface between them, 0 for one sheet
 }
 
 // settingAt is the setting for the chart of a row.
@@ -217,7 +220,7 @@ func (a *fit) settingAt(row int, s setting) setting {
 // chartWidth is the number of numbers of a chart in fit.
 func (a *fit) chartWidth() int { return chart.New(a.cloud.D, a.method.Latent).Width() + chartNotes }
 
-// setScale takes s for the standard deviation of the noise.
+// setScale sets s as the standard deviation of the noise.
 func (a *settings) setScale(s *setting, scale float64, robust bool) {
 	s.Scale, s.Cut = scale, math.Inf(1)
 	if robust {
@@ -225,13 +228,13 @@ func (a *settings) setScale(s *setting, scale float64, robust bool) {
 	}
 }
 
-// Noise is the standard deviation of the noise found.
+// Noise is the estimated standard deviation of the noise.
 func (a *fit) Noise() float64 { return a.setting.Scale }
 
-// Travels implements the interface of methods whose rows are visited along a curve.
+// Travels implements the interface of methods whose rows are processed along a space-filling curve.
 func (*fit) Travels() {}
 
-// Sizes are the number of rows of charts, and all that were to choose from.
+// Sizes are the chosen number of rows of charts, and all candidates.
 func (a *fit) Sizes() (chosen int, list []int) {
 	p := preparation{settings: a.settings, n: a.cloud.Count(), D: a.cloud.D}
 	list = p.sizes()
@@ -252,12 +255,12 @@ type worker struct {
 	rows  chart.Rows
 	width int
 
-	last []float64 // D: the row that charts were found for
-	foot []float64 // D: and its foot
+	last []float64 // D: the row for which charts were found
+	foot []float64 // D: its projection
 	y    []float64 // D
 
 	at    *sites  // of the row
-	known []sites // by row that has one
+	known []sites // indexed by row, for rows with a chart
 	all   []float64
 	sum   []float64 // D
 	noise float64   // about the row
@@ -272,8 +275,8 @@ func newWorker(a *fit) *worker {
 	return w
 }
 
-// Place finds the charts about the place of a fitted row with a chart, or about the foot of
-// another on the nearest one.
+// Place finds the charts near the position of a fitted row with a chart. For another row it uses the projection of
+// the row onto the nearest chart.
 func (w *worker) Place(h *core.Neighborhood, about *core.Row) error {
 	D := w.cloud.D
 	at, fitted := -1, false
@@ -309,7 +312,7 @@ func (w *worker) Place(h *core.Neighborhood, about *core.Row) error {
 	return nil
 }
 
-// MaxNoise is the distance from the surface beyond which rows are left where they are.
+// MaxNoise is the distance from the surface beyond which rows are left unchanged.
 func (w *worker) MaxNoise() float64 {
 	if w.sparse {
 		return 0
@@ -317,7 +320,7 @@ func (w *worker) MaxNoise() float64 {
 	return w.tune.Most * w.noise
 }
 
-// Project writes the mean of the feet of x on the charts into dst.
+// Project writes the mean of the projections of x onto the charts into dst.
 func (w *worker) Project(dst, x []float64) error {
 	if rows.Distance(x, w.last) == 0 {
 		copy(dst, w.foot)
@@ -330,17 +333,19 @@ func (w *worker) Project(dst, x []float64) error {
 }
 
 const (
-	// placeCopies is how many copies of the rows are held: of places with their index, and of feet.
+	// placeCopies is the number of copies of the rows: positions with their index, and projections.
 	placeCopies = 5
-	// rowWords is what is held for a row beside these: what its chart counts for, an index of those with charts, and what is known about it.
+	// rowWords is the memory per row in addition to these: the weight of its chart, an index of the rows with charts,
+	// and the results for the row.
 	rowWords = 7 + core.IndexWords
-	// placeWords is what charts of all sizes tell about a place, with the places near it.
+	// placeWords is the memory of the results of charts of all sizes at a point, with the nearby points.
 	placeWords = nearPlaces + 60
-	// workerWords is what a worker keeps of rows in space for each row of a chart: two of three rows of a vicinity, and its sites.
+	// workerWords is the memory of a worker, for rows in space, per row of a chart: two of three rows of a vicinity,
+	// and its sites.
 	workerWords = 480
 )
 
-// Keeps counts the numbers that the method holds.
+// Keeps counts the numbers that the method stores.
 func (m Auto) Keeps(f *core.Footprint) {
 	f.Latent, f.K = float64(m.Latent), max(f.K, min(f.N, max(MaxNeighbors, min(f.N/mostOf, mostNeighbors))))
 	line := 0.0

@@ -15,33 +15,34 @@ import (
 // A foot is the mean of those on the charts of rows near by, the sites. Rows near each other have the same ones, but for their weights: they are found once, for the
 // row with a chart that is nearest.
 
-// sites are the charts that feet near a row are means of.
+// sites are the charts whose projections are averaged near a row.
 type sites struct {
-	own     int // the row, and 1
+	own     int // the row itself, with weight 1
 	list    []site
-	y       []float64 // len(list) x D: their places
-	weights []float64 // for the row at hand, of sum 1
-	far     float64   // the distance from which on they are 0
+	y       []float64 // len(list) x D: their positions
+	weights []float64 // for the current row, of sum 1
+	far     float64   // distance from which on the weights are 0
 	feet    chart.Feet
 }
 
-// site is a row with a chart, and what that counts for among others at the same distance.
+// site is a row with a chart, and its weight among others at the same distance.
 type site struct {
 	row   int
 	count float64
 }
 
 const (
-	// ownSide is the distance of a place from the chart of the row, in units of the noise,
-	// from which on it is on another sheet, and that of a row from the chart of another beyond which it has its own.
+	// ownSide is a distance in units of the noise. A position further than this from the chart of a row is on another
+	// sheet. A row further than this from the chart of another row gets its own chart.
 	ownSide = 3
 )
 
-// noChart stands for the noise of the chart of a row that has none, as those about it determine no surface, standIn for that of a row for which the chart of
-// another is good enough.
+// noChart replaces the noise of a row without a chart because its neighbours determine no surface. standIn replaces
+// the noise of a row that uses the chart of another row.
 const noChart, standIn = -1, -2
 
-// countCharts says what the chart of every row counts for, and indexes the places of rows with charts where others stand in for some.
+// countCharts computes the weight of each chart. If some rows use charts of others, it indexes the positions of rows
+// with charts.
 func (a *fit) countCharts() {
 	W := a.chartWidth()
 	noise := func(i int) float64 { return a.charts[(i+1)*W-1] }
@@ -61,7 +62,8 @@ func (a *fit) countCharts() {
 	a.places.charted = lookup.NewIndex(a.places.y, a.cloud.D, charted)
 }
 
-// nearestChart is a row with a chart: the one given, or where others stand in for it the one whose place is nearest to that of it, y.
+// nearestChart returns a row with a chart: the given row, or, if the row has no chart, the row with a chart whose
+// position is nearest to y.
 func (w *worker) nearestChart(row int, y []float64) (int, bool) {
 	switch w.charts[(row+1)*w.width-1] {
 	case noChart:
@@ -76,15 +78,16 @@ func (w *worker) nearestChart(row int, y []float64) (int, bool) {
 	return row, true
 }
 
-// stored is the chart of a row as it was stored.
+// stored returns the stored chart of a row.
 func (w *worker) stored(row int) []float64 {
 	return w.charts[row*w.width : (row+1)*w.width-chartNotes]
 }
 
-// load takes the chart of a row for the chart at hand.
+// load loads the stored chart of a row as the current chart.
 func (w *worker) load(row int) bool { return w.chart.Load(w.stored(row)) }
 
-// findSites finds the sites of a row with a chart, the chart at hand: the rows with charts whose places are near its own, and on the side of the chart. There are none without charts.
+// findSites finds the sites of a row with a chart, which must be the current chart. They are the rows with charts
+// whose positions are nearby and on the same side. A row without a chart has none.
 func (w *worker) findSites(own int) *sites {
 	if w.known == nil {
 		w.known = make([]sites, core.RowsAtATime)
@@ -126,7 +129,8 @@ func (w *worker) findSites(own int) *sites {
 	return to
 }
 
-// around lists rows with charts near a place, which stand for so many rows there, and the distance from which on they do not count.
+// around lists rows with charts near a point that represent the given number of rows. It also returns the distance
+// from which on their weights are 0.
 func (w *worker) around(y []float64, many int) (found []lookup.Near, far float64) {
 	if w.places.charted == nil {
 		w.rows.Look(w.places.index, y, many)
@@ -149,7 +153,7 @@ func (w *worker) around(y []float64, many int) (found []lookup.Near, far float64
 	}
 }
 
-// weigh sets the weights for the place y, the tricube of distances.
+// weigh sets the weights for the position y to the tricube of distances.
 func (s *sites) weigh(y []float64) {
 	D := len(y)
 	s.weights = s.weights[:0]
@@ -174,7 +178,7 @@ func (s *sites) weigh(y []float64) {
 	floats.Scale(1/total, s.weights)
 }
 
-// blend writes the mean of the feet of x on the charts of the sites into dst.
+// blend writes the mean of the projections of x onto the charts of the sites into dst.
 func (w *worker) blend(dst, x []float64) bool {
 	clear(w.sum)
 	_, inSpace := w.chart.(*chart.Space)
@@ -205,8 +209,9 @@ func (w *worker) blend(dst, x []float64) bool {
 // Surveyor implements [core.Surveyed].
 func (a *fit) Surveyor() core.Surveyor { return newWorker(a) }
 
-// Survey implements [core.Surveyor] by the charts whose feet the row placed last has gone to the mean of, with the squares of their weights there: normals
-// change sooner than places do. The chart of the nearest row says which face of an edge the point is on.
+// Survey implements [core.Surveyor]. It uses the charts whose projections were averaged for the last row, with the
+// squares of their weights, because normals change sooner than positions do. The chart of the nearest row decides on
+// which face of an edge the point is.
 func (w *worker) Survey(s *chart.Shape, x []float64, fitted bool) (about core.Survey) {
 	s.Begin()
 	at := w.at
@@ -235,12 +240,12 @@ func (w *worker) Survey(s *chart.Shape, x []float64, fitted bool) (about core.Su
 	return about
 }
 
-// notes are what follows the chart of a row.
+// notes returns the numbers after the chart of a row.
 func (w *worker) notes(row int) *[chartNotes]float64 {
 	return (*[chartNotes]float64)(w.charts[(row+1)*w.width-chartNotes:])
 }
 
-// addSite adds the chart of a site at the foot of x.
+// addSite adds the chart of a site at the projection of x.
 func (w *worker) addSite(s *chart.Shape, i int, x []float64, weight float64) bool {
 	stored := w.stored(w.at.list[i].row)
 	if _, inSpace := w.chart.(*chart.Space); inSpace {
@@ -251,8 +256,8 @@ func (w *worker) addSite(s *chart.Shape, i int, x []float64, weight float64) boo
 	return w.chart.Load(stored) && w.chart.Foot(w.y, x) && s.Add(stored, w.y, weight)
 }
 
-// fromOthers is the distance of a row that its own charts follow from the nearest of five charts near by that do not follow their rows, or the
-// distance given where there are none.
+// fromOthers returns the distance of a row, which its own charts follow, from the nearest of five nearby charts that
+// do not follow their rows. If there are none it returns the given distance.
 func (w *worker) fromOthers(x []float64, far float64) float64 {
 	var others []float64
 	for _, f := range w.rows.Search.Find(w.places.index, x, nearPlaces) {

@@ -17,14 +17,16 @@ import (
 // chance, have charts, and the others go to the nearest of these.
 
 const (
-	// opinions is the number of charts in the mean of a foot where not all rows have one.
+	// opinions is the number of charts that are averaged in a projection if not all rows have a chart.
 	opinions = 35.0
-	// pilotPart is the number of rows of a chart of the pilot for each row that goes to it.
+	// pilotPart is the number of rows of a pilot chart per row that is projected onto it.
 	pilotPart = 15.0
-	// mostPulled is the influence of a row on its own foot from which on its chart says nothing of it: with
-	// one row in five anywhere, the charts of four in five of those passed through their own row.
+	// mostPulled is the influence of a row on its own projection from which on its chart is not used to judge the
+	// row. In a test with one in five rows at random positions, the charts of four in five of those passed through
+	// their own row.
 	mostPulled = 0.5
-	// farNoise is the noise of a chart of others, in units of that about a row, beyond which the row has its own.
+	// farNoise is a noise in units of the noise near a row. If the chart of another row has more, the row gets its
+	// own chart.
 	farNoise = 1.3
 )
 
@@ -35,7 +37,7 @@ type cloudCharts struct {
 	o       core.Options
 	workers []*worker
 	stages  int
-	order   []int // in which all rows are visited
+	order   []int // order in which rows are processed
 }
 
 // newCloudCharts has the rows for their places.
@@ -44,7 +46,7 @@ func newCloudCharts(ctx context.Context, s settings, c *core.Cloud, o core.Optio
 	return &cloudCharts{fit: a, ctx: ctx, o: o}
 }
 
-// each runs work on the rows of list, in parallel.
+// each runs work on the listed rows, in parallel.
 func (p *cloudCharts) each(list []int, work func(w *worker, k, i int)) error {
 	if p.workers == nil {
 		p.workers = make([]*worker, par.Threads(p.o.Threads))
@@ -79,7 +81,7 @@ func (p *cloudCharts) each(list []int, work func(w *worker, k, i int)) error {
 	return p.ctx.Err()
 }
 
-// nearby is the order in which to visit the rows of list.
+// nearby is the order in which to process the listed rows.
 func (p *cloudCharts) nearby(list []int) []int {
 	c := p.cloud
 	if len(list) != len(c.Used) || len(list) == 0 || &list[0] != &c.Used[0] {
@@ -91,12 +93,12 @@ func (p *cloudCharts) nearby(list []int) []int {
 	return p.order
 }
 
-// placesOf is an index of the places of some rows.
+// placesOf is an index of the positions of some rows.
 func (p *cloudCharts) placesOf(list []int) lookup.Index {
 	return lookup.NewIndex(p.places.y, p.cloud.D, list)
 }
 
-// take gives every row what is known about the nearest place of a ladder.
+// take gives every row the results of the nearest point of a ladder.
 func (p *cloudCharts) take(l *ladder, places []about) error {
 	known := make([]about, p.cloud.N)
 	for j, i := range l.rows {
@@ -110,12 +112,13 @@ func (p *cloudCharts) take(l *ladder, places []about) error {
 	return err
 }
 
-// made are charts of all rows, with what is kept of them.
+// made holds the charts of all rows and their results.
 type made struct {
 	y, trust, charts []float64
 }
 
-// chartAll makes the charts of all rows, of which some may have those of others near by, and takes the feet for the places.
+// chartAll makes the charts of all rows, some of which may use those of nearby rows. It replaces the positions by the
+// projections.
 func (p *cloudCharts) chartAll(s setting) error {
 	c, W := p.cloud, p.chartWidth()
 	m := &made{slices.Clone(c.X), make([]float64, c.N), make([]float64, c.N*W)}
@@ -143,7 +146,7 @@ func (p *cloudCharts) chartAll(s setting) error {
 	return nil
 }
 
-// leads tells which rows of the cloud have charts of their own, and lists these.
+// leads decides which rows of the cloud have charts of their own, and lists these.
 func (p *cloudCharts) leads(s setting) (lead []bool, some []int) {
 	c := p.cloud
 	lead = make([]bool, c.N)
@@ -157,7 +160,7 @@ func (p *cloudCharts) leads(s setting) (lead []bool, some []int) {
 	return lead, some
 }
 
-// oneIn is how many rows there are for one with a chart.
+// oneIn is the number of rows per row with a chart.
 func (s *setting) oneIn() float64 {
 	few := float64(s.blended()) / opinions
 	if s.pilot {
@@ -201,7 +204,8 @@ func (w *worker) chartInto(m *made, i int, of *setting) {
 	to[w.width-3], to[w.width-2], to[w.width-1] = w.chart.Leverage(), pulled, w.chart.Noise()
 }
 
-// follow takes the foot of row i on the chart of another row for its place. It is false where that is not good enough.
+// follow sets the position of row i to its projection onto the chart of another row. It returns false if this is not
+// accurate enough.
 func (w *worker) follow(m *made, i, at int, of *setting) bool {
 	D, s := w.cloud.D, w.settingAt(i, *of)
 	stored := m.charts[at*w.width : (at+1)*w.width]
@@ -221,7 +225,7 @@ func (w *worker) follow(m *made, i, at int, of *setting) bool {
 	return true
 }
 
-// chartRow makes the chart of row i at its place, and writes its foot into dst.
+// chartRow makes the chart of row i at its position, and writes the projection into dst.
 func (w *worker) chartRow(dst []float64, i int, s *setting) bool {
 	D := w.cloud.D
 	y, x := w.places.y[i*D:(i+1)*D], w.cloud.Row(i)

@@ -20,17 +20,18 @@ import (
 const (
 	// minReach is the size of neighbourhoods, in units of the noise, below which they are too small.
 	minReach = 4
-	// MaxNeighbors bounds the number of rows of a chart, or one in mostOf of all, up to mostNeighbors, unless the noise asks for more.
+	// MaxNeighbors bounds the number of rows of a chart. So does the fraction 1/mostOf of all rows, up to
+	// mostNeighbors, unless strong noise requires more.
 	MaxNeighbors, mostOf, mostNeighbors = 320, 3, 2000
-	// likely is the number of standard errors by which a number of rows is surely worse.
+	// likely is the number of standard errors above which a number of rows is significantly worse.
 	likely = 2
-	// beyondPlanes and beyondReach tell the divergence beyond influences, see [setting.divergence].
+	// beyondPlanes and beyondReach define the divergence in addition to influences, see [setting.divergence].
 	beyondPlanes, beyondReach = 0.15, 4.2
 	// farDifference bounds the distance of a difference of risks from the median, in median absolute deviations.
 	farDifference = 15
 )
 
-// choose takes the number of rows of charts about every place.
+// choose chooses the number of rows of charts at every point.
 func (p *preparation) choose() error {
 	s := p.setting
 	s.pilot, s.Ridge = false, 0
@@ -63,9 +64,9 @@ type choice struct {
 	*ladder
 	p       *preparation
 	s       setting
-	counted []bool      // places whose rows have a part in the risk
-	risk    [][]float64 // by rung and place
-	best    int         // rung of the least risk of all
+	counted []bool      // points that count in the risk
+	risk    [][]float64 // by rung and point
+	best    int         // rung of the least total risk
 }
 
 // sizes lists the numbers of neighbours to compare.
@@ -83,10 +84,10 @@ func (p *preparation) sizes() []int {
 	return list
 }
 
-// enough is the number of neighbours beyond which only strong noise justifies more.
+// enough is the number of neighbours above which only strong noise justifies more.
 func (p *preparation) enough() int { return max(MaxNeighbors, min(p.n/mostOf, mostNeighbors)) }
 
-// climbAll makes charts of growing numbers of rows while the risk of all falls.
+// climbAll makes charts with increasing numbers of rows while the total risk falls.
 func (c *choice) climbAll() error {
 	c.count()
 	for k, size := range c.p.sizes() {
@@ -110,7 +111,7 @@ func (c *choice) climbAll() error {
 	return nil
 }
 
-// takeNoise takes the noise that the best charts see in place of that of the pilot, and compares all again.
+// takeNoise replaces the noise of the pilot by that of the best charts, and repeats the comparison.
 func (c *choice) takeNoise() {
 	ratio := min(max(c.seen(c.best), 1/mostLocal), mostLocal)
 	for i := range c.cloudCharts.about {
@@ -126,7 +127,8 @@ func (c *choice) takeNoise() {
 	}
 }
 
-// better reports whether a rung has less risk than the best: by more than chance where it takes more rows than most clouds do, which is dear.
+// better reports whether a rung has less risk than the best. If it takes more rows than usual, which is expensive,
+// the difference must be significant.
 func (c *choice) better(k int) bool {
 	mean, chance := c.over(c.risk[k], c.risk[c.best])
 	if c.rungs[k].neighbors > MaxNeighbors {
@@ -135,7 +137,7 @@ func (c *choice) better(k int) bool {
 	return mean < 0 || !c.large(c.best) && c.large(k)
 }
 
-// seen is the noise that charts of a rung see, in units of what is known.
+// seen is the noise estimated by the charts of a rung, in units of the known noise.
 func (c *choice) seen(k int) float64 {
 	r := c.rungs[k]
 	var far, own []float64
@@ -160,7 +162,7 @@ func (c *choice) large(k int) bool {
 	return !c.s.noisy || core.Median(ratio) >= minReach
 }
 
-// count leaves out rows that the pilot finds far from every surface.
+// count excludes rows that the pilot finds far from every surface.
 func (c *choice) count() {
 	c.counted = make([]bool, len(c.rows))
 	n := 0
@@ -176,7 +178,7 @@ func (c *choice) count() {
 	}
 }
 
-// risks are those of a rung, not a number at places that were not looked at.
+// risks returns the risks of a rung, NaN at points that were not examined.
 func (c *choice) risks(r *rung) []float64 {
 	out := make([]float64, len(c.rows))
 	for j, i := range c.rows {
@@ -189,7 +191,8 @@ func (c *choice) risks(r *rung) []float64 {
 	return out
 }
 
-// over is the mean risk less that of another over the places that count, and its standard error, by bounded differences.
+// over is the mean difference of the risk to that of another rung over the counted points, and its standard error,
+// with bounded differences.
 func (c *choice) over(a, b []float64) (mean, chance float64) {
 	var d []float64
 	for j, counts := range c.counted {
@@ -202,8 +205,8 @@ func (c *choice) over(a, b []float64) (mean, chance float64) {
 	return mean, deviation / math.Sqrt(float64(len(d)))
 }
 
-// clip bounds the distance of differences from their median. The risks of outliers near the surface vary by more
-// than those of all other rows together.
+// clip bounds the distance of differences from their median. Without bounds, the risks of outliers near the surface
+// vary by more than those of all other rows together.
 func clip(d []float64) {
 	middle := core.Median(slices.Clone(d))
 	apart := make([]float64, len(d))
@@ -216,20 +219,20 @@ func clip(d []float64) {
 	}
 }
 
-// Flat is what Auto prepares where a linear model is better.
+// Flat is the result of Auto if a linear model is better.
 type Flat struct {
 	principal.Shrunk
 	Why string
 }
 
-// takeLinear takes the linear model in place of charts of an estimated mean squared error.
+// takeLinear replaces charts of a given estimated mean squared error by the linear model.
 func (p *preparation) takeLinear(charts float64) {
 	m := p.method
 	p.flat = &Flat{principal.Shrunk{Plane: m.plane}, m.linear.Why(m.Latent, "", charts)}
 }
 
-// linearBetter reports whether the linear model has less risk than the charts that were chosen, and
-// how much these have on the rows of the selection, by the noise of that model.
+// linearBetter reports whether the linear model has less risk than the chosen charts. It also returns the risk of the
+// charts on the selected rows, computed with the noise of the linear model.
 func (c *choice) linearBetter() (charts float64, better bool) {
 	p, r := c.p, c.rungs[c.best]
 	linear, s := p.method.linear, c.s
@@ -246,7 +249,7 @@ func (c *choice) linearBetter() (charts float64, better bool) {
 	return charts, counted > 0 && linear.Risk < charts
 }
 
-// settled returns what is known about each place, with the number of neighbours of the rung chosen for it.
+// settled returns the results at each point, with the number of neighbours of the rung chosen for it.
 func (c *choice) settled() []about {
 	list := make([]about, len(c.rows))
 	for j, i := range c.rows {
@@ -256,7 +259,8 @@ func (c *choice) settled() []about {
 	return list
 }
 
-// at is the rung of the least risk about place j, that of all where another is not better by more than chance.
+// at is the rung of the least risk at point j. It is the rung of the least total risk unless another is significantly
+// better.
 func (c *choice) at(j int) int {
 	best, least := c.best, 0.0
 	for k, risk := range c.risk[:min(c.best+2, len(c.risk))] {
@@ -278,8 +282,9 @@ func (c *choice) at(j int) int {
 	return best
 }
 
-// divergence is that of a foot across the surface by the influence of its row on it: charts follow their rows with their planes and weights as
-// well, and, where they are hardly larger than the noise, with which rows are in them.
+// divergence is the normal divergence of a projection given the influence of its row. The divergence exceeds the
+// influence because the plane and the weights of a chart also depend on the row. If charts are hardly larger than the
+// noise, the choice of their rows does, too.
 func (s *setting) divergence(q, own, size float64) float64 {
 	beyond := beyondPlanes
 	if noise := beyondReach * s.Scale / size; noise < math.Inf(1) { // else all rows are at one place
@@ -288,17 +293,18 @@ func (s *setting) divergence(q, own, size float64) float64 {
 	return q * own * (1 + beyond)
 }
 
-// oneDirection is for noise in one direction, where Tukey's loss with this cut is as good as least squares to 5 %.
+// oneDirection is for noise in one direction, for which the efficiency of Tukey's loss with this cut is within 5 % of
+// least squares.
 var oneDirection = core.NewQuantiles(1)
 
-// bound is the squared distance from which on Tukey's loss does not count rows.
+// bound is the squared distance from which on rows have no weight in Tukey's loss.
 func (s *setting) bound(q float64) float64 {
 	return q * oneDirection.Cut * oneDirection.Cut * s.Scale * s.Scale
 }
 
-// riskOf is the part of a row in Stein's estimate by the square of its distance from its
-// foot in q directions of noise and the divergence across the surface. That along it is the
-// same for all, and would make rows beyond the bound, of which none counts, the better ones.
+// riskOf is the term of a row in Stein's estimate, given the squared distance from its projection in q directions of
+// noise and the normal divergence. The tangential divergence is left out: it is the same for all rows, and would
+// favour rows beyond the bound, which do not count.
 func (s *setting) riskOf(square, divergence, q float64) float64 {
 	variance := s.Scale * s.Scale
 	twice := 2 * variance * divergence
@@ -314,13 +320,14 @@ func (s *setting) riskOf(square, divergence, q float64) float64 {
 }
 
 const (
-	// perturbation is the length of that of the rows, in units of the noise. Feet
-	// jump where neighbours change, and no derivative at a point sees that: steps
-	// of this size do (J. Ye, JASA 93 (1998), takes half of the noise).
+	// perturbation is the length of the perturbation of the rows, in units of the noise. Projections jump when
+	// neighbours change, which derivatives at a point miss but steps of this size detect (J. Ye, JASA 93 (1998),
+	// takes half of the noise).
 	perturbation = 0.3
 )
 
-// Probed judges methods by the noise that a pilot finds, and by what they make of rows that are moved by the same length in random directions.
+// Probed estimates the risk of methods from the noise of a pilot fit, and from their response to perturbations of the
+// rows of the same length in random directions.
 type Probed struct {
 	*cloudCharts
 	eps   float64
@@ -328,7 +335,7 @@ type Probed struct {
 	moved *core.Cloud
 }
 
-// NewProbed finds the noise of a cloud.
+// NewProbed estimates the noise of a cloud.
 func NewProbed(ctx context.Context, m Auto, c *core.Cloud, o core.Options) (*Probed, error) {
 	p, err := newPreparation(m, len(c.Used), c.D)
 	if err != nil {
@@ -350,7 +357,7 @@ func NewProbed(ctx context.Context, m Auto, c *core.Cloud, o core.Options) (*Pro
 	return out, nil
 }
 
-// divergence is what signs say about that of row i, whose foot moves from f to fp.
+// divergence estimates the divergence of row i from random signs, for which its projection moves from f to fp.
 func (p *Probed) divergence(i int, f, fp []float64) float64 {
 	D := p.cloud.D
 	var sum float64
@@ -385,9 +392,9 @@ func (p *Probed) RiskOf(of core.Method, most int) (float64, error) {
 	return sum / float64(len(list)), nil
 }
 
-// counted tells which rows of a list have a part in the risk: not those that the pilot finds far from any
-// surface, as the smallest neighbourhoods follow them best. If that is more than a third, all have: then it is the
-// charts of the pilot that are far.
+// counted decides which of the listed rows count in the risk. Rows that the pilot finds far from any surface do not,
+// because the smallest neighbourhoods fit them best. If they are more than a third, all rows count: then the charts
+// of the pilot are far off.
 func (p *Probed) counted(list []int) func(i int) bool {
 	near := func(i int) bool { return p.places.trust == nil || p.places.trust[i] > 0 }
 	left := 0

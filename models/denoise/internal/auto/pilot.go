@@ -19,38 +19,41 @@ import (
 // the factor by which it grows over the next two numbers of rows: what charts of fewer rows than can be made would see.
 
 const (
-	// MostPlaces bounds the rows about which charts of several sizes are compared.
+	// MostPlaces bounds the rows at which charts of several sizes are compared.
 	MostPlaces = 800
-	// growth is the ratio of the numbers of rows of charts that are compared.
+	// growth is the ratio of successive numbers of rows of the compared charts.
 	growth = 1.5
-	// rungWork bounds the number of rows in all charts of one size, of which there are at least fewestPlaces.
+	// rungWork bounds the total number of rows in charts of one size. There are at least fewestPlaces charts.
 	rungWork, fewestPlaces = 500_000, 400
-	// nearPlaces is the number of places that noise and risks are averaged over.
+	// nearPlaces is the number of points over which noise and risks are averaged.
 	nearPlaces = 40
-	// noiseReach is the size of a neighbourhood in units of the noise from which on its chart sees most of that.
+	// noiseReach is the size of a neighbourhood, in units of the noise, from which on its chart shows most of the
+	// noise.
 	noiseReach = 5.5
-	// mostRungs is the number of rungs beyond the first that are looked at.
+	// mostRungs is the number of rungs examined beyond the first.
 	mostRungs = 2
-	// pilotRidge is the ridge of charts whose ridge is not chosen, pilotRows the number of rows for each function up to which the pilot looks.
+	// pilotRidge is the ridge of charts whose ridge is not chosen. pilotRows is the largest number of rows per basis
+	// function in the pilot.
 	pilotRidge, pilotRows = 0.03, 10
-	// tooLow is the part, over the fourth power of the noise in units of the size of a chart, by which the noise is too
-	// low, as seen in clouds with noise of all sizes.
+	// tooLow is the coefficient of the bias of the noise estimate. The relative bias is tooLow over the fourth power
+	// of the noise in units of the chart size, as found in clouds with noise of all sizes.
 	tooLow = 64
-	// growthByChance is the factor by which the noise grows by chance.
+	// growthByChance is the factor by which the noise estimate may grow by chance.
 	growthByChance = 1.05
-	// leastNoise is the noise, in units of the size of neighbourhoods, below which it is the charts that differ from the surface.
+	// leastNoise is the noise, in units of the neighbourhood size, below which the residuals are due to the deviation
+	// of charts from the surface.
 	leastNoise = 0.01
 	// unevenQuartiles is the logarithm of the ratio of the quartiles of the noise from which on it is uneven.
 	unevenQuartiles = 0.5
 )
 
-// rung is what charts of one number of rows tell about places.
+// rung holds the results at all points of charts with one number of rows.
 type rung struct {
 	neighbors int
 	size      []float64 // distance of the first row left out
-	noise     []float64 // as the residuals of the nearer rows show it, 0 without a chart
-	square    []float64 // of the distance of the row from its foot
-	own       []float64 // influence of the row on its foot
+	noise     []float64 // by the residuals of the nearer rows, 0 without a chart
+	square    []float64 // squared distance of the row from its projection
+	own       []float64 // influence of the row on its projection
 }
 
 func newRung(neighbors, n int) *rung {
@@ -58,17 +61,17 @@ func newRung(neighbors, n int) *rung {
 	return &rung{neighbors, vec(), vec(), vec(), vec()}
 }
 
-// ladder makes charts of several sizes about places.
+// ladder makes charts of several sizes at points.
 type ladder struct {
 	*cloudCharts
 	rows  []int   // of the places
-	near  [][]int // places near each, by their numbers in rows
+	near  [][]int // nearby points of each, by their index in rows
 	rungs []*rung
-	// asksNoise says that charts are to tell the noise that they see.
+	// asksNoise requests that charts estimate the noise.
 	asksNoise bool
 }
 
-// newLadder takes some rows for places.
+// newLadder chooses some rows as points.
 func (p *cloudCharts) newLadder() (*ladder, error) {
 	l := &ladder{cloudCharts: p, rows: p.cloud.Some(MostPlaces)}
 	l.near = make([][]int, len(l.rows))
@@ -85,7 +88,7 @@ func (p *cloudCharts) newLadder() (*ladder, error) {
 	return l, err
 }
 
-// about is the median of values near a place, of those above 0.
+// about is the median of the positive values near a point.
 func (l *ladder) about(values []float64, place int) float64 {
 	var v [nearPlaces]float64
 	n := 0
@@ -101,7 +104,7 @@ func (l *ladder) about(values []float64, place int) float64 {
 	return core.Median(v[:n])
 }
 
-// climb makes charts of so many rows about the places.
+// climb makes charts with the given number of rows at the points.
 func (l *ladder) climb(neighbors int, s setting) (*rung, error) {
 	r := newRung(neighbors, len(l.rows))
 	l.rungs = append(l.rungs, r)
@@ -127,7 +130,7 @@ func (l *ladder) climb(neighbors int, s setting) (*rung, error) {
 	})
 }
 
-// fewest is the least number of rows of charts that are compared: planes of fewer follow them in many directions.
+// fewest is the least number of rows of the compared charts: planes of fewer rows fit the rows in many directions.
 func (p *preparation) fewest() int {
 	return 3*chart.Quadratics(p.method.Latent) + 2*(p.D-p.method.Latent-1)
 }
@@ -140,7 +143,7 @@ func (p *preparation) rungSizes(fewest int) (sizes []int) {
 	return sizes
 }
 
-// pilot finds the noise, and denoises once.
+// pilot estimates the noise, and denoises once.
 func (p *preparation) pilot() error {
 	functions := chart.Quadratics(p.method.Latent)
 	l, err := p.charts.newLadder()
@@ -185,7 +188,7 @@ func reaches(noise, sizes []float64) []float64 {
 	return v
 }
 
-// firstRungs are the rungs at which places show their noise: the first whose size is enough.
+// firstRungs returns, for each point, the first rung large enough to show its noise.
 func firstRungs(noise, sizes [][]float64) []int {
 	last := len(noise) - 1
 	first := make([]int, len(noise[0]))
@@ -200,7 +203,7 @@ func firstRungs(noise, sizes [][]float64) []int {
 	return first
 }
 
-// chartSides makes charts between two sheets, and then on the sides of rows.
+// chartSides makes charts between two sheets, then on the side of each row.
 func (p *preparation) chartSides() error {
 	known := p.charts.about
 	p.charts.about = slices.Clone(known)
@@ -216,7 +219,7 @@ func (p *preparation) chartSides() error {
 	return p.advance(p.setting)
 }
 
-// takeNoise settles the noise and the number of rows of the charts of the pilot at every place.
+// takeNoise sets the noise and the number of rows of the pilot charts at every point.
 func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64) error {
 	last := len(noise) - 1
 	places := make([]about, len(l.rows))
@@ -270,8 +273,8 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	return p.charts.take(l, places)
 }
 
-// rowsOfLeastRisk returns the number of rows of the charts about a place of the least risk, by the noise that rungs from the
-// first see there.
+// rowsOfLeastRisk returns the number of rows of the charts of least risk near a point, given the noise estimated by
+// the rungs from first on.
 func (l *ladder) rowsOfLeastRisk(place, first int, noise [][]float64, scale, functions float64) (neighbors int) {
 	least, rises := math.Inf(1), 0
 	for k := first; k < len(noise) && rises < 2 && noise[k][place] > 0; k++ {
@@ -284,8 +287,8 @@ func (l *ladder) rowsOfLeastRisk(place, first int, noise [][]float64, scale, fun
 	return neighbors
 }
 
-// judgeNoise leaves all rows where the nearest rows and the growth of the noise with the size of charts refute it together: growth by twice
-// what chance makes counts as one standard error.
+// judgeNoise leaves all rows unchanged if the nearest rows and the growth of the noise with the chart size together
+// refute the noise. Growth by twice the chance value counts as one standard error.
 func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
 	if !p.setting.noisy || len(growths) == 0 {
 		return nil
@@ -300,10 +303,12 @@ func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
 	return err
 }
 
-// mostLocal bounds the noise about a place, in units of that of all: parts as thin as neighbourhoods look like noise.
+// mostLocal bounds the noise near a point, in units of the overall noise: parts as thin as neighbourhoods look like
+// noise.
 const mostLocal = 2.5
 
-// isUneven reports whether the noise differs from place to place beyond chance: in the quartiles, so that edges and outliers are not meant.
+// isUneven reports whether the noise varies in space beyond chance. It compares the quartiles, so that edges and
+// outliers do not count.
 func isUneven(scales []float64) bool {
 	v := slices.Clone(scales)
 	slices.Sort(v)
@@ -311,8 +316,9 @@ func isUneven(scales []float64) bool {
 	return v[n/4] > 0 && math.Log(v[n*3/4]/v[n/4]) > unevenQuartiles
 }
 
-// seenNoise is the noise by the residuals of all rows from the chart of row i by least squares, or, where those of the nearer ones are much less, from one by
-// Tukey's loss: outliers and other faces are among those further away.
+// seenNoise estimates the noise by the residuals of all rows from the least-squares chart of row i. If those of the
+// nearer rows are much smaller, it uses a chart by Tukey's loss, as outliers and other faces are among the more
+// distant rows.
 func (w *worker) seenNoise(i int, s *setting) float64 {
 	all, near := w.chart.Noise(), w.nearNoise()
 	if !math.IsInf(s.Cut, 1) || all < farNoise*near {
@@ -345,12 +351,13 @@ func (w *worker) nearNoise() float64 {
 const (
 	// nearestRows is k.
 	nearestRows = 4
-	// chiQuantiles is the number of quantiles by which means over noise are taken, dimensionStep the factor between the distances that numbers are compared at.
+	// chiQuantiles is the number of quantiles used to average over the noise. dimensionStep is the ratio of the two
+	// distances at which numbers of rows are compared.
 	chiQuantiles, dimensionStep = 64, 1.4
 )
 
-// nearestRefute returns the number of standard errors by which nearest rows refute the noise that charts about the places see, and how far these
-// rows are within that noise: 1 where their numbers would grow as r^D, 0 as r^d.
+// nearestRefute returns the number of standard errors by which nearest rows refute the noise of the charts. It also
+// returns how far these rows are within that noise: 1 if their number grows as r^D, 0 if it grows as r^d.
 func (l *ladder) nearestRefute(noise []float64) (errors, within float64, err error) {
 	d, q := float64(l.method.Latent), l.q
 	squares := make([]float64, chiQuantiles)
@@ -375,8 +382,9 @@ func (l *ladder) nearestRefute(noise []float64) (errors, within float64, err err
 	return (floats.Sum(sums) - floats.Sum(n)) / math.Sqrt(many), floats.Sum(parts) / many, err
 }
 
-// growthOfNumbers is the exponent m with which the number of rows grows up to the distance in units of the noise. Two rows are apart
-// by twice the variance of the noise in q directions, whose square has the quantiles given, and rows are even along the surface.
+// growthOfNumbers is the exponent m with which the number of rows grows up to the distance in units of the noise. It
+// assumes that rows are uniform along the surface. The squared normal distance of two rows is twice the variance of
+// the noise times a variable with the given quantiles, in q directions.
 func growthOfNumbers(distance, d, q float64, squares []float64) float64 {
 	number := func(distance float64) (sum float64) {
 		for _, square := range squares {

@@ -30,14 +30,14 @@ const (
 	// count.
 	distanceBins = 240
 	binWidth     = 0.05
-	// sheetSteps is the largest number of steps of expectation and maximization, sheetSettled the relative change from which on
-	// these end: the likelihood changes by its square.
+	// sheetSteps bounds the steps of expectation-maximization, which end at the relative change sheetSettled. The
+	// likelihood then changes by its square.
 	sheetSteps   = 150
 	sheetSettled = 1e-6
 )
 
-// flatShapes are the exponents b of noise that two sheets are compared with; the last is that of even noise but
-// for rounding.
+// flatShapes are the exponents b of noise distributions with which two sheets are compared. The last is nearly
+// uniform noise.
 var flatShapes = []float64{3, 4, 6, 10, 30}
 
 func newDistances(far []float64) distances {
@@ -54,46 +54,47 @@ func newDistances(far []float64) distances {
 	return h
 }
 
-// middle is that of a bin.
+// middle is the middle of a bin.
 func (h *distances) middle(bin int) float64 { return (float64(bin) + .5) * binWidth }
 
-// sheetPair are two sheets at the distance half from the surface between them, 0 for one, and the noise.
+// sheetPair is a pair of sheets at the distance half from the surface between them, 0 for one sheet, and the noise.
 type sheetPair struct {
 	half, scale float64
-	// overOne and overFlat are the logarithms of the likelihood over that of one sheet with normal noise, and
-	// with noise of flatter distributions.
+	// overOne and overFlat are log likelihood ratios, compared with one sheet with normal noise and with noise of
+	// flatter distributions.
 	overOne, overFlat float64
 }
 
 const (
-	// perhapsSheets and surelySheets are what the logarithm of the likelihood of two sheets is over that of one from which on larger
-	// charts are worth a look, and there are two.
+	// perhapsSheets and surelySheets are thresholds of the log likelihood ratio of two sheets to one. Above the
+	// first, larger charts are examined; above the second, there are two sheets.
 	perhapsSheets, surelySheets = 1, 6
-	// leastFlat is the same over flat distributions: sheets less than three standard deviations of the noise apart are hardly to be
-	// told from these by the rows that are judged, and more often seen.
+	// leastFlat is the threshold of the log likelihood ratio to flat distributions. Sheets less than three standard
+	// deviations of the noise apart can hardly be distinguished from these by the sampled rows, and are seen more
+	// often.
 	leastFlat = -3
-	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which their
-	// sides gain nothing.
+	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which separate
+	// sides give no gain.
 	leastApart = 0.7
 )
 
-// surely reports whether there are two sheets, so far apart that their sides matter.
+// surely reports whether there are two sheets, far enough apart for their sides to matter.
 func (s sheetPair) surely() bool {
 	return s.overOne > surelySheets && s.overFlat > leastFlat && s.half > leastApart*s.scale
 }
 
-// density is that of distances, without its factor of sqrt(2/pi)/scale.
+// density is the density of distances, without its factor of sqrt(2/pi)/scale.
 func (s sheetPair) density(r float64) float64 {
 	a, b := (r-s.half)/s.scale, (r+s.half)/s.scale
 	return .5 * (math.Exp(-a*a/2) + math.Exp(-b*b/2))
 }
 
-// wide is the part of rows far away, with normal distances of the standard deviation scale, which is no less than
-// leastWide times that of the others.
+// wide is the fraction of distant rows. Their distances are normal with the standard deviation scale, which is at
+// least leastWide times that of the others.
 type wide struct{ part, scale float64 }
 
 const (
-	// firstFar is the part to begin with; it is never less than one row.
+	// firstFar is the initial fraction of distant rows; the fraction never falls below one row.
 	firstFar  = 0.1
 	leastWide = 2.5
 )
@@ -103,8 +104,8 @@ func (w wide) density(r float64) float64 {
 	return w.part * math.Sqrt(2/math.Pi) / w.scale * math.Exp(-r*r/2)
 }
 
-// expect calls density and then take with the middle of each bin, and take with the number of rows there that are near by that density. It
-// returns the logarithm of the likelihood, of the last step only, and what is far away.
+// expect calls density and then take with the middle of each bin. take also gets the expected number of rows of the
+// bin that are near under that density. expect returns the log likelihood of the last step, and the distant fraction.
 func (h *distances) expect(last bool, w wide, density func(r float64) float64, take func(r, n float64)) (float64, wide) {
 	var likelihood, far, square float64
 	for b, n := range h.count {
@@ -128,8 +129,8 @@ func (h *distances) expect(last bool, w wide, density func(r float64) float64, t
 	return likelihood, w
 }
 
-// fitPair is the pair, in units of the median, of the largest likelihood near the one given, and its logarithm. Of
-// one sheet half stays 0.
+// fitPair returns the pair of largest likelihood near the given one, in units of the median, and its log likelihood.
+// If half is 0 it stays 0.
 func (h *distances) fitPair(s sheetPair) (sheetPair, float64) {
 	far := wide{firstFar, 2 * leastWide * math.Hypot(s.half, s.scale)}
 	var likelihood float64
@@ -153,7 +154,7 @@ func (h *distances) fitPair(s sheetPair) (sheetPair, float64) {
 	}
 }
 
-// flat is the logarithm of the likelihood of noise of density exp(-(r/a)^b).
+// flat is the log likelihood of noise of density exp(-(r/a)^b).
 func (h *distances) flat(b float64) float64 {
 	a := 1.5
 	far := wide{firstFar, 2 * leastWide * a}
@@ -181,7 +182,7 @@ func (h *distances) flat(b float64) float64 {
 	}
 }
 
-// findPair is the most likely pair of sheets that are so far from the surface between them.
+// findPair is the most likely pair of sheets at the given distance from the surface between them.
 func (a *settings) findPair(far []float64) (best sheetPair) {
 	h, normal := newDistances(far), 1/a.tune.Median
 	if h.n == 0 {
@@ -204,8 +205,8 @@ func (a *settings) findPair(far []float64) (best sheetPair) {
 	return sheetPair{best.half * h.unit, best.scale * h.unit, two - one, two - flat}
 }
 
-// findSheets looks whether charts of twice as many rows as the pilot takes, or a third of all, or of more, lie between two sheets. It
-// returns these charts and how far from them the sheets are.
+// findSheets tests whether charts of twice as many rows as the pilot charts, or of at least a third of all rows, lie
+// between two sheets. It returns these charts and the distance of the sheets from them.
 func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, error) {
 	if p.method.LeastSquares || !p.inSpace() || !p.setting.noisy {
 		return nil, sheetPair{}, nil
@@ -241,9 +242,9 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 // sided reports whether some rows are on two sheets.
 func (a *fit) sided() bool { return a.sheets.half > 0 }
 
-// takeSheets sets the offset of two sheets, pair.half to either side, at the places where the mean squared distance
-// of rows from the charts of rung r near by is that of two sheets so far apart, within a factor of sheetAgree. It
-// reports whether there are any.
+// takeSheets sets the offset of two sheets, pair.half to either side. It does so at the points at which the mean
+// squared distance of rows from the nearby charts of rung r is that of two such sheets, within a factor of
+// sheetAgree. It reports whether there are any.
 func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool) {
 	want := pair.half*pair.half + pair.scale*pair.scale
 	for j := range places {
@@ -262,16 +263,20 @@ func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool)
 }
 
 const (
-	// sheetGrowth is the noise of charts between sheets, in units of that of the pilot, beyond which the smaller ones of the pilot are on either.
+	// sheetGrowth is the noise of charts between sheets, in units of that of the pilot. Beyond it the smaller charts
+	// of the pilot are on either sheet.
 	sheetGrowth = 1.4
-	// sheetAgree is the factor within which the mean square near a place has to be what two sheets make, of rows up to ownSide.
+	// sheetAgree is the factor within which the mean square near a point must equal the value for two sheets, for
+	// rows up to ownSide.
 	sheetAgree = 2
 )
 
-// closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty goes to the wrong one.
+// closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty is moved to
+// the wrong one.
 const closeSides = 4
 
-// Note says that rows are on two sheets too near to each other for all to be on the right one, or that all stay where they are.
+// Note reports that rows are on two sheets too close for all rows to be moved to the right one, or that all rows stay
+// unchanged.
 func (a *fit) Note() string {
 	if a.sparse {
 		return "auto: rows are too far apart to tell noise from thin parts of the surface, and are left where they are; more rows would tell"

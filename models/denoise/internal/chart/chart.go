@@ -8,42 +8,41 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Setting is how charts are made.
+// Setting defines how charts are made.
 type Setting struct {
 	Ridge float64
 	Scale float64 // standard deviation of the noise
-	Cut   float64 // norm of a residual from which on it does not count; Inf for least squares
-	// Rounds is the number of times that a chart is placed, the first time at the point given
-	// and then at the foot of its row.
+	Cut   float64 // norm from which on a residual has no weight; Inf for least squares
+	// Rounds is the number of times that a chart is placed: first at the given point, then at the projection of its
+	// row.
 	Rounds int
-	// Sides is the distance of the two sides of a thin sheet from the surface between them, where charts lie there;
-	// 0 where they do not.
+	// Sides is the distance of two parallel sheets from the surface between them, if charts lie there; otherwise 0.
 	Sides float64
 }
 
-// Chart fits one chart after the other in the same memory. It serves one goroutine.
+// Chart fits one chart after another in the same memory. Use it from one goroutine.
 type Chart interface {
-	// Prepare makes the sums of the chart at the point o for the row pivot, from rows that
-	// have been gathered. It is false where they determine no surface.
+	// Prepare computes the sums of the chart at the point o for the row pivot, from gathered rows. It returns false
+	// if they determine no surface.
 	Prepare(o, pivot []float64, r *Rows, s *Setting) bool
-	// Solve makes the chart of these sums with a ridge.
+	// Solve computes the chart from these sums with a ridge.
 	Solve(ridge float64) bool
 	// Foot writes the point of the chart nearest to x into dst.
 	Foot(dst, x []float64) bool
-	// Influence is that of row k: the last foot moves at right angles to the chart by the
-	// sum of influences times the moves of the rows. The chart must have been solved.
+	// Influence is the influence of row k: to first order, the last projection moves normal to the chart by the sum
+	// of influences times the moves of the rows. The chart must have been solved.
 	Influence(k int) float64
-	// Leverage is the sum of the squared influences, which is the variance of the foot in units of
-	// that of the rows.
+	// Leverage is the sum of the squared influences. It is the variance of the projection in units of that of the
+	// rows.
 	Leverage() float64
 	// Residuals writes the distances of the rows from the chart into dst.
 	Residuals(dst []float64)
-	// Noise estimates its standard deviation, in each direction, by the residuals.
+	// Noise estimates the standard deviation of the noise, in each direction, from the residuals.
 	Noise() float64
-	// Beside is the distance of x from the point of the chart above its place.
+	// Beside is the distance of x from the point of the chart above its tangential coordinates.
 	Beside(x []float64) float64
-	// Width is how many numbers store writes, from which load makes the chart anew but for
-	// its sums; it is false where there is none.
+	// Width is the number of numbers that Store writes. Load restores the chart from them without its sums. Load
+	// returns false if there is none.
 	Width() int
 	Store(to []float64)
 	Load(from []float64) bool
@@ -58,14 +57,14 @@ func New(D, d int) Chart {
 }
 
 const (
-	// RobustSteps is the number of reweightings that Tukey's loss begins with in the first round.
+	// RobustSteps is the number of reweightings for Tukey's loss in the first round.
 	RobustSteps = 2
-	// footSteps bounds Newton's method for the foot of a row, footPrecision is
-	// the length of its last step in units of the chart.
+	// footSteps bounds Newton's method for a projection. footPrecision is the step length at which it ends, in units
+	// of the chart.
 	footSteps     = 12
 	footPrecision = 1e-9
-	// footReach is the distance from the origin, in units of the distance of
-	// the first row left out, that feet are kept within.
+	// footReach bounds the distance of projections from the origin, in units of the distance of the first row left
+	// out.
 	footReach = 1.5
 )
 
@@ -73,8 +72,8 @@ const (
 //
 //	f(t) = o + h U't + B'psi(t),   psi = (1, t_i, t_i t_j),
 //
-// by weighted regression of the rows near by on the coordinates that the
-// plane gives them. The coordinates are not fitted, and cannot follow the noise.
+// found by weighted regression of the nearby rows on their coordinates in the plane. The coordinates are not fitted,
+// so they cannot fit the noise.
 type Surface struct {
 	d, D, p int
 	frame   *Frame
@@ -85,9 +84,9 @@ type Surface struct {
 	unit    float64   // h
 
 	psi     []float64 // K x p
-	terms   []float64 // K x len(sum): what a row adds to the sums of the regression
+	terms   []float64 // K x len(sum): terms of a row in the sums of the regression
 	sum     []float64 // packed psi psi' and psi v'
-	v       []float64 // K x D: rows from the plane
+	v       []float64 // K x D: normal deviations of rows from the plane
 	weights []float64 // K: before reweighting
 	used    []float64 // K
 	k       int
@@ -157,8 +156,8 @@ func (c *Surface) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	return c.sum[0] > 0
 }
 
-// coordinates splits the first k rows of x into psi, the regressors from their coordinates along the plane, and the
-// part at right angles to the plane.
+// coordinates computes from the first k rows of x the regressors psi of their tangential coordinates, and their
+// normal parts.
 func (c *Surface) coordinates(x []float64, k int) {
 	D, d := c.D, c.d
 	for i := range k {
@@ -180,8 +179,7 @@ func (c *Surface) coordinates(x []float64, k int) {
 	}
 }
 
-// multiply writes the lower triangle of psi psi' and then psi v' into dst. Three
-// regressions share them.
+// multiply writes the lower triangle of psi psi' and then psi v' into dst. Three regressions share them.
 func multiply(dst, psi, v []float64) {
 	at := 0
 	for i, f := range psi {
@@ -232,8 +230,7 @@ func (c *Surface) Solve(ridge float64) bool {
 	return c.sums.Solve(c.b)
 }
 
-// reweigh takes Tukey's weights w (1-(r/cut)^2)^2 for residuals of norm r, unless little is
-// left.
+// reweigh multiplies the weights by Tukey's (1-(r/cut)^2)^2 for residuals of norm r, unless little weight is left.
 func (c *Surface) reweigh(cut float64) {
 	if math.IsInf(cut, 1) {
 		return
@@ -251,7 +248,7 @@ func (c *Surface) reweigh(cut float64) {
 	}
 }
 
-// Tukey is Tukey's weight at the square of a residual in units of the cut.
+// Tukey is Tukey's weight for a squared residual in units of the squared cut.
 func Tukey(u float64) float64 {
 	if !(u < 1) {
 		return 0
@@ -259,8 +256,7 @@ func Tukey(u float64) float64 {
 	return (1 - u) * (1 - u)
 }
 
-// Residual is the square of the distance of row i from the surface above its
-// place.
+// Residual is the squared distance of row i from the surface above its tangential coordinates.
 func (c *Surface) Residual(i int) float64 {
 	D := c.D
 	psi := c.psi[i*c.p : (i+1)*c.p]
@@ -292,7 +288,7 @@ func (c *Surface) Influence(k int) float64 {
 	return c.used[k] * dense.Dot(c.psi[k*c.p:(k+1)*c.p], c.values)
 }
 
-// Leverage implements Chart. It is 0 where the rows do not tell.
+// Leverage implements Chart. It is 0 if the rows do not determine it.
 func (c *Surface) Leverage() (square float64) {
 	c.solveAtFoot()
 	for i, w := range c.used[:c.k] {
@@ -307,7 +303,7 @@ func (c *Surface) Leverage() (square float64) {
 	return square
 }
 
-// solveAtFoot leaves G^-1 psi of the last foot in values.
+// solveAtFoot stores G^-1 psi of the last projection in values.
 func (c *Surface) solveAtFoot() {
 	Quadratic(c.values, c.t)
 	dense.SolveCholeskyRows(c.values, c.sums.g, c.p, 1) // the factor of G that solve has left
@@ -361,10 +357,9 @@ func (c *Surface) Foot(dst, x []float64) bool {
 	return ok
 }
 
-// findFoot leaves in t the place of the point of the chart nearest to x, by
-// Newton's method with halved steps from the place of x. The solver of nearest points on
-// models takes sheets with orthonormal axes and a curvature at right angles to them; a
-// chart has neither, and to make it one costs more than its two or three steps.
+// findFoot stores in t the coordinates of the point of the chart nearest to x. It uses Newton's method with halved
+// steps, from the tangential coordinates of x. The solver of nearest points on models needs sheets with orthonormal
+// axes and curvature at right angles to them; converting a chart would cost more than its two or three steps.
 func (c *Surface) findFoot(x []float64) bool {
 	floats.SubTo(c.diff, x, c.o)
 	for a := range c.d {
@@ -401,14 +396,14 @@ func (c *Surface) keepWithin() {
 	}
 }
 
-// misfit leaves x - f(t) in at and returns its square.
+// misfit stores x - f(t) in at and returns its square.
 func (c *Surface) misfit(x, t []float64) float64 {
 	c.point(c.at, t)
 	floats.SubTo(c.at, x, c.at)
 	return dense.Dot(c.at, c.at)
 }
 
-// differentiate leaves the derivatives of f at t in jac.
+// differentiate stores the derivatives of f at t in jac.
 func (c *Surface) differentiate(t []float64) {
 	D, d := c.D, c.d
 	for a := range d {
@@ -426,8 +421,8 @@ func (c *Surface) differentiate(t []float64) {
 	}
 }
 
-// newton computes the step from t, with x - f(t) in at: that of Newton where the Hessian
-// is positive definite, else that of Gauss and Newton.
+// newton computes the step from t, with x - f(t) in at. It is a Newton step if the Hessian is positive definite,
+// otherwise a Gauss-Newton step.
 func (c *Surface) newton() bool {
 	D, d := c.D, c.d
 	c.differentiate(c.t)
@@ -458,7 +453,7 @@ func (c *Surface) newton() bool {
 	return false
 }
 
-// moveTo takes the point f(t) for the origin, and the tangent there.
+// moveTo moves the origin to the point f(t), with the tangent plane there.
 func (c *Surface) moveTo(o []float64) bool {
 	c.differentiate(c.t)
 	copy(c.u, c.jac)

@@ -2,20 +2,22 @@ package chart
 
 import "math"
 
-// crease are two half planes. A point on the plane of either belongs to it where it is not beyond the other, normals being on the side where the other half is not.
+// crease is a surface of two half planes that meet. A point on the plane of one belongs to its half plane if it is
+// not beyond the other plane. Normals point to the side without the other half plane.
 type crease struct {
 	normal [2][3]float64 // unit
 	at     [3]float64    // a point where they meet
 	cosine float64       // of the normals
 }
 
-// meet are what to take off along the normals to come to where the planes meet, by the heights over both.
+// meet returns the multiples of the normals to subtract from a point to reach the intersection of the planes, given
+// the heights over both.
 func (k *crease) meet(first, second float64) (a, b float64) {
 	inverse := 1 / (1 - k.cosine*k.cosine)
 	return (first - k.cosine*second) * inverse, (second - k.cosine*first) * inverse
 }
 
-// foot writes the point nearest to x into dst, and tells on which half planes it is.
+// foot writes the point nearest to x into dst, and returns on which half planes it is.
 func (k *crease) foot(dst, x []float64) (on [2]bool) {
 	n, m, c := &k.normal[0], &k.normal[1], k.cosine
 	e := [3]float64{x[0] - k.at[0], x[1] - k.at[1], x[2] - k.at[2]}
@@ -41,7 +43,8 @@ func (k *crease) foot(dst, x []float64) (on [2]bool) {
 	return on
 }
 
-// side is that of the half plane that x is nearer to. Where both are as near, as beyond where they meet, it is the one whose plane is further.
+// side returns the half plane that x is nearer to. In a tie, as beyond the intersection, it returns the one whose
+// plane is further.
 func (k *crease) side(x *[3]float64) int {
 	e := [3]float64{x[0] - k.at[0], x[1] - k.at[1], x[2] - k.at[2]}
 	a, b := inner(&k.normal[0], &e), inner(&k.normal[1], &e)
@@ -52,7 +55,8 @@ func (k *crease) side(x *[3]float64) int {
 	return 0
 }
 
-// sine is 1 over the square of the sine between the normals, raised so that squares of distances from where half planes meet are no ties.
+// sine is 1 over the square of the sine of the angle between the normals. It is raised slightly to break ties of
+// squared distances from the intersection of the half planes.
 func (k *crease) sine() float64 { return (1 + creaseTie) / (1 - k.cosine*k.cosine) }
 
 // store writes the crease as [Space.Store] does.

@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Frame finds the principal directions of the rows of neighbourhoods.
+// Frame computes the principal directions of the rows of neighbourhoods.
 type Frame struct {
 	D, K   int
 	Mean   []float64 // D
@@ -16,7 +16,7 @@ type Frame struct {
 	spread []float64 // k: weighted mean squares along the axes
 	total  float64   // weighted mean squared distance from the mean
 	eigen  *dense.SymmetricEigen
-	rows   []float64 // n x D: weighted deviations, where n < D
+	rows   []float64 // n x D: weighted deviations, if n < D
 	gram   map[int]*dense.SymmetricEigen
 	Diff   []float64
 }
@@ -27,9 +27,8 @@ func NewFrame(D, k int) *Frame {
 
 func (f *Frame) Axis(k int) []float64 { return f.Axes[k*f.D : (k+1)*f.D] }
 
-// Find computes mean, axes and spread of rows, n x D, with weights. It is false
-// if the rows span fewer dimensions than there are axes to find. Axes of
-// equal rows are not determined either.
+// Find computes mean, axes and spread of rows, n x D, with weights. It returns false if the rows span fewer
+// dimensions than the number of axes. Equal rows do not determine axes either.
 func (f *Frame) Find(rows, weights []float64) bool {
 	var sum float64
 	for _, w := range weights {
@@ -79,8 +78,7 @@ func (f *Frame) fromCovariance(rows, weights []float64, sum float64) bool {
 	return f.spans()
 }
 
-// fromGram uses the inner products of the rows, where there are fewer of them
-// than columns.
+// fromGram uses the inner products of the rows, if there are fewer rows than columns.
 func (f *Frame) fromGram(rows, weights []float64, sum float64) bool {
 	n := len(weights)
 	if n < f.K {
@@ -119,7 +117,7 @@ func (f *Frame) fromGram(rows, weights []float64, sum float64) bool {
 	return f.spans() && dense.OrthonormalizeRows(f.Axes, f.D)
 }
 
-// Rounding is the part of the total spread below which a direction is rounding.
+// Rounding is the fraction of the total spread below which a direction is due to rounding.
 const Rounding = 1e-20
 
 // spans reports whether all axes are determined by the rows.
@@ -135,8 +133,7 @@ func (f *Frame) Flat(dst, x []float64) {
 	}
 }
 
-// Noise estimates the standard deviation away from the plane of n rows, in each
-// of the D-d directions.
+// Noise estimates the standard deviation of n rows normal to the plane, in each of the D-d directions.
 func (f *Frame) Noise(n int) float64 {
 	left := f.total
 	for _, v := range f.spread {

@@ -8,16 +8,16 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Rows gathers what charts are made from.
+// Rows gathers the rows from which charts are made.
 type Rows struct {
 	Search       lookup.Search
 	Found        []lookup.Near // valid until the next search
-	x, near      []float64     // K x D: rows and their places
-	Prior, trust []float64     // K: weights of the rows, and in the loss
-	Next         float64       // distance of the first place left out
+	x, near      []float64     // K x D: rows and their positions
+	Prior, trust []float64     // K: weights of the rows, and weights in the loss
+	Next         float64       // distance of the first position left out
 
-	// lanes says that charts are those of surfaces in space, for which columns has, each stride apart, squared
-	// distances, prior, trust, and the columns of near and of x, in place of these.
+	// lanes reports that charts are those of surfaces in space. Then columns replaces these fields. It holds, each
+	// stride apart, squared distances, prior, trust, and the columns of near and of x.
 	lanes   bool
 	columns []float64
 	stride  int
@@ -29,27 +29,27 @@ func NewRows(c Chart) Rows {
 	return Rows{lanes: lanes}
 }
 
-// The columns of rows gathered for a chart in space: squared distances, prior and trust, and then places and rows.
+// The columns of gathered rows for a chart in space: squared distances, prior and trust, then positions and rows.
 const (
 	gatheredNear    = 3
 	gatheredX       = gatheredNear + lookup.Space
 	gatheredColumns = gatheredX + lookup.Space
 )
 
-// Look finds the places of an index nearest to y, as many as most, and the next one.
+// Look finds the positions of an index nearest to y, at most most, and the next one.
 func (r *Rows) Look(in lookup.Index, y []float64, most int) {
 	r.Found = r.Search.Find(in, y, most+1)
 }
 
-// Source is what rows are gathered from: x are the rows themselves, places where they are taken to be on the surface, n x D, and trust
-// their weights in the loss, nil for 1.
+// Source is the data from which rows are gathered: the rows x, their positions on the surface, places, n x D, and
+// their weights in the loss, trust, nil for 1.
 type Source struct {
 	x             rows.Data
 	places, trust []float64
-	lines         []float64 // of rows in space, all of each in one line of the cache, as neighbours are anywhere in memory
+	lines         []float64 // of rows in space: the data of each in one cache line, as neighbours are scattered in memory
 }
 
-// LineWidth is that of a line of the cache: the place, its trust, the row and its weight.
+// LineWidth is the number of numbers of a cache line: the position, its trust, the row and its weight.
 const LineWidth = 8
 
 // NewSource lays out rows with places, and trust in them.
@@ -75,7 +75,7 @@ func (s *Source) trusted(row int) float64 {
 	return s.trust[row]
 }
 
-// Gather takes the first k of the rows found. What is left out is forgotten.
+// Gather uses the first k of the found rows. The rest is discarded.
 func (r *Rows) Gather(from *Source, k int) {
 	r.x, r.near, r.Prior, r.trust = r.x[:0], r.near[:0], r.Prior[:0], r.trust[:0]
 	k = min(k, len(r.Found))
@@ -94,7 +94,7 @@ func (r *Rows) Gather(from *Source, k int) {
 	}
 }
 
-// gatherInLanes is gather by column, with rows beyond the last that are infinitely far.
+// gatherInLanes does gather by column, and pads with rows at infinite distance.
 func (r *Rows) gatherInLanes(lines []float64) {
 	k := len(r.Found)
 	r.stride = upToLanes(k)
@@ -123,11 +123,11 @@ func (r *Rows) gatherByColumn(lines []float64, k int) {
 	}
 }
 
-// leastTrusted is the part of the weights that must be left for trust to count.
+// leastTrusted is the fraction of the weights that must remain for trust to apply.
 const leastTrusted = 0.03
 
-// weigh writes the weights that a chart begins with: those by distance, and these times
-// trust unless little is left.
+// weigh writes the initial weights of a chart: those by distance, and their products with trust unless little is
+// left.
 func (r *Rows) weigh(weights, used []float64) {
 	var all, left float64
 	for i, f := range r.Found {
@@ -141,7 +141,7 @@ func (r *Rows) weigh(weights, used []float64) {
 	}
 }
 
-// Place returns the place of row i among those gathered, -1 if it is not there.
+// Place returns the index of row i among the gathered rows, -1 if it is not there.
 func (r *Rows) Place(i int) int {
 	for k := range r.Prior {
 		if r.Found[k].Row == i {

@@ -8,10 +8,9 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// spread is the standard deviation of the rows from the surface, in each direction
-// at right angles to it at their own places: what is left across the plane is longer
-// than that where the surface is steep over the plane. Tukey's loss
-// leaves less of the noise than there is.
+// spread is the standard deviation of the rows from the surface, in each direction normal to the surface at their own
+// positions. Distances normal to the plane would be too long if the surface is steep over the plane. Tukey's loss
+// reduces the estimate below the noise.
 func (c *Surface) spread() float64 {
 	var rest, total, square float64
 	for i, w := range c.used[:c.k] {
@@ -24,10 +23,9 @@ func (c *Surface) spread() float64 {
 	return BeforeTukey(SpreadPerDirection(rest, total, square, c.p, c.D-c.d), c.cut, c.D-c.d)
 }
 
-// BeforeTukey is the standard deviation, in each of q directions, of normal noise
-// that has the given one after weighting by Tukey's loss with a cut. With u = s/cut
-// and moments q, q(q+2), q(q+2)(q+4) of the squared length, the weighted mean square
-// in units of q s^2 is (1 - 2(q+2)u^2 + (q+2)(q+4)u^4)/(1 - 2q u^2 + q(q+2)u^4).
+// BeforeTukey is the standard deviation, in each of q directions, of normal noise that has the given one after
+// weighting by Tukey's loss with a cut. With u = s/cut and moments q, q(q+2), q(q+2)(q+4) of the squared length, the
+// weighted mean square in units of q s^2 is (1 - 2(q+2)u^2 + (q+2)(q+4)u^4)/(1 - 2q u^2 + q(q+2)u^4).
 func BeforeTukey(seen, cut float64, q int) float64 {
 	if math.IsInf(cut, 1) || !(seen > 0) {
 		return seen
@@ -42,8 +40,7 @@ func BeforeTukey(seen, cut float64, q int) float64 {
 	return s
 }
 
-// offSurface is the square of the part of the residual of row i that is at right
-// angles to the tangent at its place.
+// offSurface is the square of the part of the residual of row i that is normal to the tangent plane at its position.
 func (c *Surface) offSurface(i int) float64 {
 	D := c.D
 	psi := c.psi[i*c.p : (i+1)*c.p]
@@ -68,7 +65,7 @@ func (c *Surface) offSurface(i int) float64 {
 	return max(square-along, 0)
 }
 
-// metric leaves the factor of the inner products of the derivatives in h.
+// metric stores the factor of the inner products of the derivatives in h.
 func (c *Surface) metric() bool {
 	for a := range c.d {
 		for b := range a + 1 {

@@ -4,16 +4,16 @@ import "math"
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly charts > lanes_amd64.s"
 
-// lanes is the number of rows that kernels of charts in space take at a time. Rows beyond the last have no
-// weight. Sums are those of every lane and then of all, in a fixed order, so that bits are
-// those of plain Go on any processor.
+// lanes is the number of rows that kernels of charts in space process at a time. Rows beyond the last have weight
+// zero. Sums are accumulated for every lane, then over the lanes, in a fixed order, so that results are bit-identical
+// to plain Go on any processor.
 const lanes = 8
 
 // upToLanes rounds up to whole groups.
 func upToLanes(k int) int { return (k + lanes - 1) / lanes * lanes }
 
-// The columns that a chart in space has of its rows: weights before and after reweighting, places over the
-// plane, and heights; then the weights after reweighting of a crease, and the squares of distances from it.
+// The columns of the rows of a chart in space: weights before and after reweighting, tangential coordinates, and
+// heights; then the weights after reweighting of a crease, and the squared distances from it.
 const (
 	spaceWeight = iota
 	spaceUsed
@@ -25,10 +25,10 @@ const (
 	spaceColumns
 )
 
-// spaceLanes is what kernels work on: three columns of rows, x, stride apart, and those of a chart, with some
-// constants, and up to so many sums.
+// spaceLanes is the input of kernels: three columns of rows, x, stride apart, and those of a chart, with some
+// constants, and the sums.
 type spaceLanes struct {
-	wide    bool // kernels are used
+	wide    bool // whether assembly kernels are used
 	groups  int
 	table   [19]float64
 	x       []float64
@@ -41,14 +41,14 @@ type spaceLanes struct {
 
 const spaceSums = 22
 
-// laneSums are sums by lane. They are an allocation of their own, which Go aligns with cache lines: kernels that spill
-// sums take a third more time where a vector of them crosses two lines.
+// laneSums are sums by lane. They are a separate allocation, which Go aligns with cache lines: kernels that spill
+// sums take a third more time if a vector of them crosses two lines.
 type laneSums [spaceSums * lanes]float64
 
 // kernel is a function in assembly.
 type kernel func(table, x *float64, xStride int, at *float64, stride, groups int, sums *float64)
 
-// run calls a kernel, or plain where there is none, which leave so many sums.
+// run calls a kernel, or plain if there is no kernel. Both write the given number of sums.
 func (l *spaceLanes) run(wide kernel, plain func(*spaceLanes), sums int) {
 	if l.sums == nil {
 		l.sums = new(laneSums)
@@ -67,10 +67,10 @@ func (l *spaceLanes) run(wide kernel, plain func(*spaceLanes), sums int) {
 	}
 }
 
-// sum is that of all lanes.
+// sum returns the sum over all lanes.
 func (l *spaceLanes) sum(i int) float64 { return l.totals[i] }
 
-// column is one of those of the chart.
+// column is one of the columns of the chart.
 func (l *spaceLanes) column(i int) []float64 { return l.own[i*l.stride : i*l.stride+l.groups*lanes] }
 
 // three are columns of rows.
@@ -79,8 +79,8 @@ func (l *spaceLanes) three() (a, b, c []float64) {
 	return l.x[:n], l.x[l.xStride : l.xStride+n], l.x[2*l.xStride : 2*l.xStride+n]
 }
 
-// weigh takes for weights, of squared distances, priors and trust, the prior times the tricube of
-// the distance in units of next, and that times trust. It returns the sums of both.
+// weigh computes two weights from squared distances, priors and trust: the prior times the tricube of the distance in
+// units of next, and that times trust. It returns the sums of both.
 func (l *spaceLanes) weigh(next float64) (all, used float64) {
 	l.table[0], l.table[1], l.table[2] = next, 1, 0
 	l.run(weighRows, (*spaceLanes).weighPlain, 2)
@@ -103,7 +103,7 @@ func (l *spaceLanes) weighPlain() {
 	}
 }
 
-// plane leaves in the sums the weights, and with d the rows from o, w d and, row by row, the upper triangle of w d d'.
+// plane stores in the sums, for d the rows minus o: the weights w, w d and, row by row, the upper triangle of w d d'.
 func (l *spaceLanes) plane(o [3]float64) {
 	copy(l.table[:], o[:])
 	l.run(addPlane, (*spaceLanes).planePlain, 10)
@@ -116,7 +116,7 @@ func (l *spaceLanes) planePlain() {
 	}
 }
 
-// addPlane adds w, w d and w d d' of one row to the sums of a lane from the one given on.
+// addPlane adds w, w d and w d d' of one row to the sums of a lane, starting at the given sum.
 func (l *spaceLanes) addPlane(at int, w float64, d [3]float64) {
 	l.sums[at] += w
 	for j, v := range d {
@@ -131,7 +131,8 @@ func (l *spaceLanes) addPlane(at int, w float64, d [3]float64) {
 	}
 }
 
-// creaseTable are the numbers of assignCrease: two half planes by their normals and the heights of both over the origin.
+// creaseTable is the input of assignCrease: two half planes by their normals, and the heights of both over the
+// origin.
 type creaseTable struct {
 	origin                   [3]float64
 	normal                   [2][3]float64
@@ -139,10 +140,11 @@ type creaseTable struct {
 	cosine, sine, cut, bound float64 // one over the square of the sine, and of the cut
 }
 
-// assign finds the squares of the distances of rows from the nearer of two half planes, and their weights by these. It leaves in the sums those of addPlane with these weights
-// of all rows, and of those that are nearer to the second, and of the squares up to the bound with the weights before. The square of the distance from
-// a half plane is that from the plane, a^2, and where the foot on the plane does not belong to it that from where the planes meet, (b - ca)^2/(1 - c^2), b
-// being the height over the other.
+// assign computes the squared distances of rows from the nearer of two half planes, and weights from these. It stores
+// three groups of sums: those of addPlane with these weights over all rows, the same over the rows nearer to the
+// second half plane, and the bounded squares with the original weights. The squared distance from a half plane is
+// a^2, that from its plane. If the projection is not in the half plane it is the squared distance from the
+// intersection, a^2 + (b - ca)^2/(1 - c^2), with b the height over the other plane.
 func (l *spaceLanes) assign(t *creaseTable) {
 	copy(l.table[:], t.origin[:])
 	copy(l.table[3:], t.normal[0][:])
@@ -178,7 +180,7 @@ func (l *spaceLanes) assignPlain() {
 	}
 }
 
-// positive is v or, where that is not above it, 0.
+// positive is max(v, 0).
 func positive(v float64) float64 {
 	if v > 0 {
 		return v
@@ -186,7 +188,8 @@ func positive(v float64) float64 {
 	return 0
 }
 
-// turn takes rows apart into places over the plane of three axes at o and heights, in units of h, and adds up moments.
+// turn converts rows to coordinates along three axes at o: tangential coordinates and heights, in units of h. It adds
+// up moments.
 func (l *spaceLanes) turn(o [3]float64, h float64, u, v, n [3]float64) {
 	copy(l.table[:], o[:])
 	l.table[3] = 1 / h
@@ -209,15 +212,15 @@ func (l *spaceLanes) turnPlain() {
 	}
 }
 
-// reweigh takes Tukey's weights of the residuals from the heights of a polynomial, cut being in units of h, and adds up
-// moments. It returns the sums of the weights before and after.
+// reweigh computes Tukey's weights of the residuals from the heights of a polynomial, with cut in units of h, and
+// adds up moments. It returns the sums of the weights before and after.
 func (l *spaceLanes) reweigh(b *[spaceTerms]float64, cut float64) (all, left float64) {
 	l.toLoss(b, cut)
 	l.run(reweighChart, (*spaceLanes).reweighPlain, 22)
 	return l.sum(21), l.sum(0)
 }
 
-// reweighRows takes the same weights and leaves the moments.
+// reweighRows computes the same weights and does not change the moments.
 func (l *spaceLanes) reweighRows(b *[spaceTerms]float64, cut float64) (all, left float64) {
 	l.toLoss(b, cut)
 	l.run(reweighRows, (*spaceLanes).reweighRowsPlain, 2)
@@ -251,7 +254,7 @@ func (l *spaceLanes) reweighPlain() {
 	}
 }
 
-// polynomial is that of the first numbers of the table.
+// polynomial is the polynomial with the first numbers of the table as coefficients.
 func (l *spaceLanes) polynomial(p, q float64) float64 {
 	b := l.table[:spaceTerms]
 	first := b[1] + float64(p*b[3]) + float64(q*b[4])
@@ -259,7 +262,8 @@ func (l *spaceLanes) polynomial(p, q float64) float64 {
 	return b[0] + float64(p*first) + float64(q*second)
 }
 
-// addMoments adds those of one row in its lane: of degree up to 4, by degree and then the power of q, and of height.
+// addMoments adds the moments of one row in its lane: of degree up to 4, by degree and then the power of q, and of
+// height.
 func (l *spaceLanes) addMoments(lane int, p, q, z, w float64) {
 	pp, pq, qq := float64(p*p), float64(p*q), float64(q*q)
 	wp, wq := float64(w*p), float64(w*q)
@@ -291,13 +295,13 @@ func (l *spaceLanes) leveragePlain() {
 	}
 }
 
-// bothSides are constants of splitChart: the bounds of the hyperbolic tangent, its values beyond, and the coefficients
-// of [hyperbolicTangent].
+// bothSides has constants of splitChart: the bounds of the hyperbolic tangent, its values beyond, and the
+// coefficients of [hyperbolicTangent].
 var bothSides = [...]float64{tangentBound, -tangentBound, 1, -1, 135135, 17325, 378, 62370, 3150, 28, .5}
 
-// splitSides moves rows of heights from one of two parallel charts at the distance half on either side to that of the coefficients b between them, by the side
-// that the row is on on average with noise of the variance given, and returns the sums of w r e, of w and of its square, r being the height
-// over that chart and e the side.
+// splitSides changes heights of rows on two parallel charts, at the distance half on either side of the chart with
+// coefficients b, to heights over b. It subtracts half times the expected side e of the row, given the noise
+// variance. It returns the sums of w r e, of w and of w^2, with r the height over b.
 func (l *spaceLanes) splitSides(b *[spaceTerms]float64, heights []float64, half, variance float64) (first, total, square float64) {
 	l.toSides(b, heights, half, variance)
 	l.run(splitChart, (*spaceLanes).splitPlain, 3)
@@ -324,7 +328,7 @@ func (l *spaceLanes) splitPlain() {
 	}
 }
 
-// weighSide multiplies weights by the part of rows of heights that is on the side given, up or down.
+// weighSide multiplies the weight of each row by the probability that it is on the given side.
 func (l *spaceLanes) weighSide(b *[spaceTerms]float64, heights []float64, side, variance float64) {
 	l.toSides(b, heights, side, variance)
 	l.run(nil, (*spaceLanes).weighSidePlain, 0)

@@ -2,8 +2,7 @@ package chart
 
 import "github.com/scqm/scqm/internal/dense"
 
-// Regression is weighted least squares of rows of length D on p functions, with
-// a ridge, in its own memory.
+// Regression is weighted least squares of rows of length D on p functions, with a ridge, in its own memory.
 type Regression struct {
 	P, D int
 	g    []float64 // p x p: sums of w psi psi', lower triangle
@@ -19,7 +18,7 @@ func (s *Regression) Reset() {
 	clear(s.r)
 }
 
-// Add takes in a row y with the values psi of the functions.
+// Add adds a row y with the values psi of the functions.
 func (s *Regression) Add(psi, y []float64, w float64) {
 	D, p := s.D, s.P
 	for i, v := range psi {
@@ -42,8 +41,8 @@ func (s *Regression) Penalise(first int, ridge float64) {
 	}
 }
 
-// Solve writes the coefficients, p x D, into dst and destroys the sums. It is
-// false if the rows do not determine them.
+// Solve writes the coefficients, p x D, into dst and destroys the sums. It returns false if the rows do not determine
+// them.
 func (s *Regression) Solve(dst []float64) bool {
 	copy(dst, s.r)
 	if !dense.FactorCholesky(s.g, s.P, 0, Singular) {

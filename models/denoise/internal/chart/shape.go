@@ -9,18 +9,18 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
-// Shape is the normal and the curvature of a surface at a point: the weighted means of those of charts there. The
-// first chart added, whose weight may be 0, is that of the point, and others that are turned away from it are not counted, being on the
-// other side of an edge.
+// Shape is the normal and the curvature of a surface at a point, the weighted means over charts. The first added
+// chart, whose weight may be 0, is that of the point. Charts whose normals differ much from it are ignored, as they
+// are on the other side of an edge.
 type Shape struct {
-	Normal []float64 // D: a unit normal where d = D-1, else 0
+	Normal []float64 // D: a unit normal if d = D-1, otherwise 0
 
 	chart  *Surface
 	begun  bool
 	face   []float64 // D: normal of the first chart
 	total  float64
-	axes   []float64             // d x D: of the tangent plane of the chart at hand
-	dual   []float64             // d x D: in the same plane, with the products 1 and 0 with the derivatives
+	axes   []float64             // d x D: of the tangent plane of the current chart
+	dual   []float64             // d x D: dual basis of the derivatives in the same plane
 	normal []float64             // D: of the same chart, or its mean curvature
 	mean   []float64             // D: the mean curvature vector
 	form   *dense.SymmetricEigen // D x D: second derivatives along the normal
@@ -43,7 +43,7 @@ func (s *Shape) Begin() {
 	clear(s.form.A)
 }
 
-// Add counts a chart, as [Chart.Store] has written it, at its point nearest to x.
+// Add adds a chart, as [Chart.Store] has written it, at its point nearest to x.
 func (s *Shape) Add(stored, x []float64, weight float64) bool {
 	c := s.chart
 	c.place(stored, x)
@@ -62,7 +62,8 @@ func (s *Shape) Add(stored, x []float64, weight float64) bool {
 	return true
 }
 
-// addForm adds normal and second derivatives along that of the chart at hand, in the direction of that of the first.
+// addForm adds the normal of the current chart and the second derivatives along it, with the sign of the first
+// normal.
 func (s *Shape) addForm(weight float64) {
 	c := s.chart
 	Complement(s.normal, s.axes)
@@ -87,7 +88,8 @@ func (s *Shape) addForm(weight float64) {
 	})
 }
 
-// addMean adds the mean curvature vector of the chart at hand: the part at right angles to it of the trace of its second derivatives.
+// addMean adds the mean curvature vector of the current chart: the normal part of the trace of its second
+// derivatives.
 func (s *Shape) addMean(weight float64) {
 	c := s.chart
 	clear(s.normal)
@@ -113,8 +115,9 @@ func (c *Surface) eachProduct(rows []float64, work func(u, v, coefficients []flo
 	}
 }
 
-// Curvature is the mean curvature, positive where the surface bends away from the normal, whose length becomes 1; with principal,
-// d, which it fills, the largest first. Where d < D-1 it is the length of the mean curvature vector.
+// Curvature returns the mean curvature, positive if the surface bends away from the normal, and normalises the
+// normal. It fills principal, of length d, with the principal curvatures, the largest first. If d < D-1 it returns
+// the length of the mean curvature vector.
 func (s *Shape) Curvature(principal []float64) (mean float64) {
 	if !(s.total > 0) {
 		return 0
@@ -146,7 +149,8 @@ func (s *Shape) Curvature(principal []float64) (mean float64) {
 	return mean
 }
 
-// place loads a stored chart of any kind, with the place over it of its point nearest to x, which is near it, in t.
+// place loads a stored chart of any kind. It stores in t the coordinates of its point nearest to x, which must be
+// near it.
 func (c *Surface) place(stored, x []float64) {
 	if c.D == lookup.Space && c.d == c.D-1 {
 		c.loadSpace(stored, x)
@@ -160,7 +164,7 @@ func (c *Surface) place(stored, x []float64) {
 	c.keepWithin()
 }
 
-// loadSpace loads what [Space.Store] has written; of a crease the face that x is on.
+// loadSpace loads what [Space.Store] has written; of a crease, the face that x is on.
 func (c *Surface) loadSpace(stored, x []float64) {
 	clear(c.b)
 	if IsCrease(stored) {

@@ -2,10 +2,11 @@ package chart
 
 import "math"
 
-// TakeSide splits the chart that has been solved into two parallel ones, the mean of which it is, by steps of expectation and
-// maximization with the noise of the setting, and takes the one on the side of the row pivot. With the height r of a row
-// over the chart its side is e = tanh(half r/scale^2) on average; the chart then is that of the heights less half e, and half
-// the mean of r e. Where half comes out as what chance makes of one sheet, the chart stays. It is false where there is none.
+// TakeSide splits the solved chart into two parallel ones at the same distance half on either side, by
+// expectation-maximization with the noise of the setting. It keeps the one on the side of the row pivot. The expected
+// side of a row of height r over the chart is e = tanh(half r/scale^2). The chart is then that of the heights minus
+// half e, and half is the mean of r e. If half is no larger than chance gives for one sheet, the chart stays. It
+// returns false if there is no chart.
 func (c *Space) TakeSide(pivot []float64, s *Setting) bool {
 	l := &c.lanes
 	half, scale, cut := s.Sides/c.h, s.Scale/c.h, s.Cut/c.h

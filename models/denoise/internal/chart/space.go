@@ -7,9 +7,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Space is a [Surface] of a surface in three dimensions, for which all sums are a few
-// moments of the two coordinates: 15 of products of degree up to 4 and 6 of heights,
-// in place of the 39 products that a chart in general adds up.
+// Space is a [Surface] in three dimensions. All its sums are moments of the two coordinates: 15 of products of degree
+// up to 4 and 6 of heights, instead of the 39 products that a general chart sums.
 //
 //	f(p, q) = o + h (p u + q v + (b'psi(p, q)) n),   psi = (1, p, q, p^2, pq, q^2)
 type Space struct {
@@ -17,7 +16,7 @@ type Space struct {
 	h          float64
 	b          [spaceTerms]float64
 
-	p, q    float64 // coordinates of the last foot
+	p, q    float64 // coordinates of the last projection
 	k       int     // rows
 	cut     float64 // of their loss
 	lanes   spaceLanes
@@ -30,8 +29,8 @@ type Space struct {
 	creased bool // the chart is a crease
 	edge    crease
 	fit     creaseFit
-	footOn  [2]bool    // the half planes that the last foot is on
-	footAt  [3]float64 // and the foot
+	footOn  [2]bool    // the half planes that contain the last projection
+	footAt  [3]float64 // the last projection
 }
 
 // spaceTerms is the number of functions.
@@ -119,12 +118,12 @@ func (c *Space) Prepare(o, pivot []float64, r *Rows, s *Setting) bool {
 	return c.moments[0] > 0
 }
 
-// take lets kernels read three columns of the rows.
+// take passes three columns of the rows to the kernels.
 func (c *Space) take(r *Rows, column int) {
 	c.lanes.x, c.lanes.xStride = r.columns[column*r.stride:], r.stride
 }
 
-// weigh takes the weights that a chart begins with, as [Rows.weigh] does.
+// weigh computes the initial weights of a chart, as [Rows.weigh] does.
 func (c *Space) weigh(r *Rows) {
 	l := &c.lanes
 	l.wide = dense.HasAVX2()
@@ -136,7 +135,7 @@ func (c *Space) weigh(r *Rows) {
 	}
 }
 
-// findPlane finds the plane of the largest variance of the places near.
+// findPlane finds the plane of largest variance of the positions near.
 func (c *Space) findPlane(r *Rows) bool {
 	l := &c.lanes
 	c.take(r, gatheredNear)
@@ -172,7 +171,7 @@ func (c *Space) findPlane(r *Rows) bool {
 	return true
 }
 
-// split takes the rows apart into their places over the plane and their heights, and adds up moments.
+// split converts the rows to tangential coordinates and heights, and adds up moments.
 func (c *Space) split() {
 	c.lanes.turn(c.o, c.h, c.u, c.v, c.n)
 	c.takeMoments()
@@ -260,13 +259,13 @@ func (f *spaceFactor) solve(x *[spaceTerms]float64) {
 	*x = [spaceTerms]float64{x0, x1, x2, x3, x4, x5}
 }
 
-// height is that of the chart at a place.
+// height is the height of the chart at given coordinates.
 func (c *Space) height(p, q float64) float64 {
 	b := &c.b
 	return b[0] + p*(b[1]+p*b[3]+q*b[4]) + q*(b[2]+q*b[5])
 }
 
-// reweigh takes Tukey's weights of the residuals, unless little is left, and adds up moments.
+// reweigh computes Tukey's weights of the residuals, unless little weight is left, and adds up moments.
 func (c *Space) reweigh(cut float64) {
 	if math.IsInf(cut, 1) {
 		return
@@ -278,7 +277,7 @@ func (c *Space) reweigh(cut float64) {
 	c.takeMoments()
 }
 
-// reweighRows takes the same weights, and leaves the moments as they are.
+// reweighRows computes the same weights, and does not change the moments.
 func (c *Space) reweighRows(cut float64) {
 	if math.IsInf(cut, 1) {
 		return
@@ -341,14 +340,14 @@ func (c *Space) misfit(p, q, a, b, z float64) float64 {
 	return (p-a)*(p-a) + (q-b)*(q-b) + r*r
 }
 
-// slope is that of the height.
+// slope is the gradient of the height.
 func (c *Space) slope() (byP, byQ float64) {
 	b, p, q := &c.b, c.p, c.q
 	return b[1] + 2*p*b[3] + q*b[4], b[2] + 2*q*b[5] + p*b[4]
 }
 
-// newton is the step to take off: that of Newton where the Hessian is positive definite, which full says,
-// else that of Gauss and Newton.
+// newton is the step to subtract: a Newton step if the Hessian is positive definite, as full reports, otherwise a
+// Gauss-Newton step.
 func (c *Space) newton(a, b, z float64) (dp, dq float64, full bool) {
 	fp, fq := c.slope()
 	r := c.height(c.p, c.q) - z
@@ -370,7 +369,7 @@ func (c *Space) point(dst []float64) {
 	}
 }
 
-// moveTo takes the last foot for the origin, and the tangent there.
+// moveTo moves the origin to the last projection, with the tangent plane there.
 func (c *Space) moveTo(foot [3]float64) bool {
 	c.o = foot
 	return c.turn()
@@ -428,7 +427,7 @@ func (c *Space) Leverage() (square float64) {
 	return c.lanes.leverage(&s)
 }
 
-// solveAtFoot is G^-1 psi at the last foot, G being the factor that solve has left.
+// solveAtFoot computes G^-1 psi at the last projection, using the factor of G from Solve.
 func (c *Space) solveAtFoot() [spaceTerms]float64 {
 	p, q := c.p, c.q
 	s := [spaceTerms]float64{1, p, q, p * p, p * q, q * q}

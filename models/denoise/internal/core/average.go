@@ -7,10 +7,9 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
-// average writes the mean of the projections of x on the charts of the rows
-// nearest to it into point. A row at the distance r has the weight (1-(r/h)^3)^3, h
-// being the distance of the first row that is left out. Charts without a surface
-// do not count.
+// average writes the mean of the projections of x onto the charts of the nearest rows into point. A row at the
+// distance r has the weight (1-(r/h)^3)^3. h is the distance of the first row that is left out. Charts without a
+// surface do not count.
 func (g *safeWorker) average(x []float64, about *Row) error {
 	c := g.d.Cloud
 	found := g.search.Find(c.Index, x, g.o.Average+1)

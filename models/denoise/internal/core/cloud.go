@@ -8,9 +8,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Cloud is the rows that a method is fitted to, with an index of them. Equal rows
-// are one row with the sum of their weights. Rows of weight 0 are nobody's
-// neighbours.
+// Cloud holds the rows to which a method is fitted, with an index. Equal rows are one row with the sum of their
+// weights. Rows of weight 0 are never neighbours.
 type Cloud struct {
 	rows.Data
 	Index lookup.Index
@@ -20,8 +19,7 @@ type Cloud struct {
 // Count is the number of rows of positive weight.
 func (c *Cloud) Count() int { return len(c.Used) }
 
-// MaxSpan is the size of rows beyond which, or below one over it, squares leave the range of the
-// numbers.
+// MaxSpan bounds the size of rows, above and by its inverse below. Beyond it squares overflow or underflow.
 const MaxSpan = 1e120
 
 // CloudOf indexes rows that have been checked.
@@ -39,7 +37,7 @@ func CloudOf(x rows.Data) (*Cloud, error) {
 	return c, nil
 }
 
-// CheckRows refuses what cannot be searched.
+// CheckRows rejects rows that cannot be searched.
 func CheckRows(x rows.Data) error {
 	if x.N < 1 || x.D < 1 || x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
 		return fmt.Errorf("denoise: %d numbers do not make %d rows of %d; at least one row and one column are needed: %w", len(x.X), x.N, x.D, ErrInput)
@@ -65,7 +63,8 @@ func CheckRows(x rows.Data) error {
 	return nil
 }
 
-// Some returns the rows of positive weight or, if there are more than most, the first, which [Shuffled] has drawn.
+// Some returns the rows of positive weight. If there are more than most, it returns the first most, in the order of
+// [Shuffled].
 func (c *Cloud) Some(most int) []int { return c.Used[:min(most, len(c.Used))] }
 
 // SomeRow is the row at place k of most among n.

@@ -1,3 +1,3 @@
-// Package core has what all methods of package denoise share: the cloud that they are fitted to, the neighbourhoods of
-// rows, and the work that denoises row by row.
+// Package core has the parts that all methods of package denoise share: the fitted cloud, the neighbourhoods of rows,
+// and the loop that denoises row by row.
 package core

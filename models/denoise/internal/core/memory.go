@@ -9,24 +9,23 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// ErrMemory is matched by errors about work that would take more memory than
-// there is; the message has the figures. It is found before the work begins.
+// ErrMemory is matched by the error of a computation that would exceed the available memory. The message has the
+// figures. The error is returned before the computation begins.
 var ErrMemory = memory.ErrTooLarge
 
-// IndexWords is what an index takes for a row beside a copy of it: its
-// number, and its share of the nodes of a tree, whose slice doubles.
+// IndexWords is the memory of an index per row in addition to a copy of the row: its number, and its share of the
+// nodes of a tree, whose slice doubles.
 const IndexWords = 6
 
-// Footprint counts numbers that denoising holds at once, in float64 so that no
-// product of sizes overflows.
+// Footprint counts the numbers that denoising holds at once, in float64 so that no product of sizes overflows.
 type Footprint struct {
 	N, D, Latent, K, Threads float64
-	Fits                     bool // a model to every neighbourhood
-	// Kept are those that a method keeps of all rows, Own those of one goroutine beside its neighbourhood.
+	Fits                     bool // whether a model is fitted to every neighbourhood
+	// Kept is the memory that a method keeps of all rows, Own that of one goroutine in addition to its neighbourhood.
 	Kept, Own float64
 }
 
-// keeper is a method that holds more than neighbourhoods.
+// keeper is a method that stores more than neighbourhoods.
 type keeper interface{ Keeps(f *Footprint) }
 
 func NewFootprint(m Method, x rows.Data, o Options) Footprint {
@@ -41,9 +40,8 @@ func NewFootprint(m Method, x rows.Data, o Options) Footprint {
 	return f
 }
 
-// Workers counts the buffers of goroutines: neighbourhoods with their regression,
-// and a model of them with its second derivatives, of which there are at most
-// arrowOuter coordinates.
+// Workers counts the buffers of goroutines: neighbourhoods with their regression, and a model of them with its second
+// derivatives, of at most arrowOuter coordinates.
 func (f Footprint) Workers() float64 {
 	arrowOuter := 500.0
 	outer := min(arrowOuter, f.D*(2+f.D))
@@ -65,15 +63,15 @@ func (f Footprint) Reserve(m Method, x rows.Data, numbers float64) (*memory.Rese
 	return r, nil
 }
 
-// ReserveFit holds what preparing a method takes: equal rows merged, an index,
-// and what the method keeps of every row.
+// ReserveFit reserves the memory to prepare a method: merged equal rows, an index, and what the method keeps of every
+// row.
 func ReserveFit(m Method, x rows.Data, o Options) (*memory.Reservation, error) {
 	f := NewFootprint(m, x, o)
 	// Finding equal rows takes nine numbers for a row: a map of hashes, which is up to twice as large as what it holds, and two lists.
 	return f.Reserve(m, x, 2*f.N*f.D+f.N*(9+IndexWords+3)+f.Workers()+f.Kept)
 }
 
-// ReserveResult holds the rows that come out and what is said of them.
+// ReserveResult reserves the memory of the denoised rows and their reports.
 func ReserveResult(m Method, x rows.Data) (*memory.Reservation, error) {
 	const row = 5 // words of a Row
 	return Footprint{}.Reserve(m, x, float64(x.N)*(float64(x.D)+row))

@@ -17,8 +17,7 @@ type Neighborhood struct {
 	// Index holds the numbers of the rows, Distance their distances from Centre.
 	Index    []int
 	Distance []float64
-	// Next is the distance of the row that comes next, or of the last if there
-	// are no more.
+	// Next is the distance of the next nearest row, or of the last neighbour if there are no more.
 	Next float64
 	// Rows are the rows, K x D, and Weights their weights.
 	Rows    []float64
@@ -26,7 +25,7 @@ type Neighborhood struct {
 
 	mean   []float64
 	Radius float64 // distance of the row furthest from the mean
-	ball   float64 // the same without the centre, if that is a row
+	ball   float64 // the same without the centre, if the centre is a row
 }
 
 // Row returns neighbour k.
@@ -43,7 +42,7 @@ func (h *Neighborhood) At(c *Cloud, s *lookup.Search, centre []float64, k int) {
 	h.gather(c, s.Find(c.Index, centre, k+1), centre, k)
 }
 
-// gather takes the first k of the rows found, of which one more may be there.
+// gather uses the first k of the found rows; one more may have been found.
 func (h *Neighborhood) gather(c *Cloud, found []lookup.Near, centre []float64, k int) {
 	h.Centre = append(h.Centre[:0], centre...)
 	h.Next = math.Sqrt(found[len(found)-1].Distance)

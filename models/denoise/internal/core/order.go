@@ -8,9 +8,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Shuffled returns the distinct rows of x of positive weight, ordered by a hash of their places. Which rows are samples, which signs probes
-// have and how ties of distances are broken follow this order, so that no result depends on the order of x, nor on the unit
-// and the origin of its columns.
+// Shuffled returns the distinct rows of x of positive weight, ordered by a hash of their positions. This order
+// determines samples, random signs and ties of distances. No result therefore depends on the order of x, nor on the
+// unit and the origin of its columns.
 func Shuffled(x rows.Data) rows.Data {
 	x = rows.Distinct(x)
 	var order []int
@@ -58,10 +58,11 @@ func middle(x rows.Data, some []int) (centre []float64, unit float64) {
 	return centre, unit
 }
 
-// cells is the number of cells in a unit of length, and mostCells that from the centre on, for coordinates far away are rounded to more.
+// cells is the number of cells in a unit of length. mostCells bounds the number from the centre, because distant
+// coordinates are rounded to more than a cell.
 const cells, mostCells = 1 << 16, 1 << 30
 
-// hashOf is the same number for the same cell, and looks random otherwise.
+// hashOf returns the same pseudorandom number for the same cell.
 func hashOf(x, centre []float64, unit float64) (hash uint64) {
 	for j, v := range x {
 		cell := math.Round((v - centre[j]) / unit * cells)
@@ -77,8 +78,8 @@ type key struct {
 	row  int
 }
 
-// Smallest lists the rows of positive weight with the least hashes, in their order and at most so many: a sample of the
-// distinct rows that does not depend on the order of x.
+// Smallest lists the rows of positive weight with the least hashes, in their order and at most the given number: a
+// sample of the distinct rows that does not depend on the order of x.
 func Smallest(x rows.Data, most int) []int {
 	var keys []key
 	limit := uint64(math.MaxUint64)
@@ -104,7 +105,7 @@ func Smallest(x rows.Data, most int) []int {
 	return list
 }
 
-// Hash is the same number for the same coordinates, and looks random otherwise.
+// Hash returns the same pseudorandom number for the same coordinates.
 func Hash(x []float64) (hash uint64) {
 	for _, v := range x {
 		hash = Scattered(hash ^ math.Float64bits(v+0)) // -0 is 0
@@ -112,8 +113,8 @@ func Hash(x []float64) (hash uint64) {
 	return hash
 }
 
-// Scattered is a number that looks random, for the same number always the same (G. L. Steele, D. Lea, C. H. Flood, Fast
-// splittable pseudorandom number generators, OOPSLA 2014).
+// Scattered maps a number to a pseudorandom one (G. L. Steele, D. Lea, C. H. Flood, Fast splittable pseudorandom
+// number generators, OOPSLA 2014).
 func Scattered(v uint64) uint64 {
 	v = (v + 1) * 0x9e3779b97f4a7c15
 	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9

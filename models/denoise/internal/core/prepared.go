@@ -13,16 +13,16 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Prepared is a method made ready for a cloud. It may be used by several goroutines at once.
+// Prepared is a method prepared for a cloud. It may be used by several goroutines at once.
 type Prepared struct {
 	Method Method
 	Cloud  *Cloud
 	Fitted Fitted
-	// Size is the number of neighbours by which results are judged.
+	// Size is the number of neighbours used to judge results.
 	Size int
 }
 
-// Prepare makes a method, whose settings do not depend on the rows any more, ready for a cloud.
+// Prepare prepares a method, whose settings no longer depend on the rows, for a cloud.
 func Prepare(ctx context.Context, m Method, c *Cloud, o Options) (*Prepared, error) {
 	size, err := m.Size(c.Count(), c.D)
 	if err != nil {
@@ -35,25 +35,25 @@ func Prepare(ctx context.Context, m Method, c *Cloud, o Options) (*Prepared, err
 	return &Prepared{Method: m, Cloud: c, Fitted: fitted, Size: size}, nil
 }
 
-// Result is what became of the rows.
+// Result holds the denoised rows and their reports.
 type Result struct {
-	// X are the denoised rows, in the order and shape of those given.
+	// X holds the denoised rows, in the order and shape of the input.
 	X []float64
-	// Rows says how each of them was denoised.
+	// Rows reports how each row was denoised.
 	Rows []Row
-	// ShareError is the root mean square distance of rows on shared charts from
-	// where charts of their own take them, over up to 256 of the rows, and
-	// ShareMoved that of the same rows from where they were; 0 without Share.
+	// ShareError is the root mean square distance, over up to 256 rows on shared charts, between their results with
+	// shared charts and with charts of their own. ShareMoved is the root mean square distance by which the same rows
+	// moved. Both are 0 without Share.
 	ShareError, ShareMoved float64
-	// Surface is what Denoise has found of the surface already; it is for Geometry only, which takes it.
+	// Surface holds the surface data that Denoise has collected; only Geometry uses it.
 	Surface any
 }
 
-// RowsAtATime is the number of rows that a goroutine takes at once.
+// RowsAtATime is the number of rows of one job of a goroutine.
 const RowsAtATime = 16
 
-// goroutines is the number of those that denoise: more than threads where most
-// of them wait for the program that computes the loss.
+// goroutines is the number of goroutines that denoise. It exceeds threads if most of them wait for the program that
+// computes the loss.
 func (d *Prepared) goroutines(threads int) int {
 	if m, ok := d.Method.(interface{ Callers() int }); ok {
 		return max(par.Threads(threads), m.Callers())
@@ -61,7 +61,7 @@ func (d *Prepared) goroutines(threads int) int {
 	return par.Threads(threads)
 }
 
-// NewResult returns the rows as they came.
+// NewResult returns the rows unchanged.
 func NewResult(x rows.Data) *Result {
 	r := &Result{X: slices.Clone(x.X), Rows: make([]Row, x.N)}
 	for i := range r.Rows {
@@ -125,13 +125,13 @@ func (o Options) Check(got, want int) error {
 	return nil
 }
 
-// job is rows for one goroutine. They share a chart if centre is not nil.
+// job is a set of rows for one goroutine. They share a chart if centre is not nil.
 type job struct {
 	rows   []int
 	centre []float64
 }
 
-// traveller is what reuses what it has found about a row for the next one.
+// traveller is a worker that reuses results of a row for the next one.
 type traveller interface{ Travels() }
 
 // jobs cuts the rows of x into jobs.
@@ -153,7 +153,7 @@ func (d *Prepared) jobs(x rows.Data, o Options) []job {
 	return jobs
 }
 
-// safeWorker checks what a worker does with each row.
+// safeWorker checks the result of a worker for each row.
 type safeWorker struct {
 	d         *Prepared
 	o         Options
@@ -248,7 +248,8 @@ func (g *safeWorker) judge(about *Row, err error, x []float64) {
 	}
 }
 
-// noiseBound is a worker that knows how far noise alone throws rows: where charts take one further, it is an outlier, or they are not those of its place.
+// noiseBound is a worker with a bound for the displacement of rows by noise. If charts move a row further, the row is
+// an outlier, or the charts are not those of its surface.
 type noiseBound interface{ MaxNoise() float64 }
 
 // Progress reports the part of the work that is done.

@@ -8,21 +8,21 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Quantiles are those of the length of normal noise in several directions, of unit standard deviation.
+// Quantiles are quantiles of the length of normal noise in several directions, of unit standard deviation.
 type Quantiles struct {
 	Median float64
-	Far    float64 // what hardly any is beyond
-	Most   float64 // beyond which it is no noise: rows that were moved by more came out further from the surface than they were, on the average of clouds with edges
-	Cut    float64 // where Tukey's loss stops to count
+	Far    float64 // a length that almost no noise exceeds
+	Most   float64 // bound of noise: on average over clouds with edges, rows moved by more ended further from the surface
+	Cut    float64 // length from which on Tukey's weight is 0
 }
 
-// NewQuantiles are those for q directions.
+// NewQuantiles returns the quantiles for q directions.
 func NewQuantiles(q int) Quantiles {
 	chi := distuv.ChiSquared{K: float64(q)}
 	return Quantiles{math.Sqrt(chi.Quantile(0.5)), math.Sqrt(chi.Quantile(1 - 5e-4)), 4 * math.Sqrt(float64(q)), math.Sqrt(chi.Quantile(1 - TukeyTail))}
 }
 
-// OwnWeight is the influence of a row on its foot from which on its score is that by charts of others.
+// OwnWeight is the influence of a row on its projection from which on charts of other rows determine its score.
 const OwnWeight = 0.3
 
 // Typical estimates the standard deviation of the noise from distances from the surface: their median over its value

@@ -8,10 +8,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// sharedJobs lets one chart serve several rows: each row goes to the fitted row
-// that is nearest to it, and in the order of the fitted rows, each that has no
-// chart yet gives one to all within the fraction share of the distance of its
-// furthest neighbour. Which chart a row goes to depends on the fitted rows alone.
+// sharedJobs lets one chart serve several rows. Each row uses the chart of the fitted row nearest to it. In their
+// order, each fitted row without a chart makes one, which serves all within the fraction share of the distance of its
+// furthest neighbour. The assignment depends on the fitted rows alone.
 func (d *Prepared) sharedJobs(x rows.Data, share float64) []job {
 	chart := d.sharedCharts(share)
 	var s lookup.Search
@@ -55,7 +54,7 @@ func (d *Prepared) sharedCharts(share float64) []int {
 	return chart
 }
 
-// compareShared measures what sharing has cost.
+// compareShared measures the loss of accuracy by sharing.
 func (d *Prepared) compareShared(ctx context.Context, x rows.Data, r *Result, o Options) error {
 	n := min(x.N, 256)
 	some := rows.Data{N: n, D: x.D}

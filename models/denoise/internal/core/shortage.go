@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Shortage is the error of settings that suit rows, of which there are too few, or which have no direction for noise: they
-// are then left as they are. It is an [ErrInput] for those who ask a method itself.
+// Shortage is the error of valid settings for which there are too few rows, or no direction for noise. The rows then
+// stay unchanged. It matches [ErrInput] for callers of a method itself.
 type Shortage struct{ why string }
 
 // Short returns a Shortage.
@@ -19,19 +19,20 @@ func NoDirection(m Method, D int) error {
 	return Short("%s: a surface of dimension %d leaves no direction for noise in rows of that length", m.Name(), D)
 }
 
-// Error says what is missing.
+// Error describes what is missing.
 func (s *Shortage) Error() string { return "denoise: " + s.why }
 
 // Unwrap returns ErrInput.
 func (*Shortage) Unwrap() error { return ErrInput }
 
-// Unchanged is a method that leaves rows as they are, since there are too few for another one.
+// Unchanged is a method that leaves rows unchanged because there are too few for another method.
 type Unchanged struct {
 	Of  Method
 	Why string
 }
 
-// Instead returns Unchanged in place of a method whose Size, or Choose, has failed for a Shortage; else the error.
+// Instead returns Unchanged in place of a method whose Size or Choose failed with a Shortage; otherwise it returns
+// the error.
 func Instead(of Method, err error) (Unchanged, error) {
 	if _, short := errors.AsType[*Shortage](err); short {
 		return Unchanged{of, strings.TrimPrefix(err.Error(), "denoise: ") + "; the rows are as they came"}, nil

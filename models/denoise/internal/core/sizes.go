@@ -11,7 +11,7 @@ import (
 // of methods.
 const DefaultNeighbors = 30
 
-// SettleSize settles the number of neighbours, of which a method needs so many.
+// SettleSize returns the number of neighbours, given the least number that a method needs.
 func SettleSize(m Method, d, D, neighbors, n, least int) (int, error) {
 	k := neighbors
 	if k == 0 {
@@ -28,18 +28,18 @@ func SettleSize(m Method, d, D, neighbors, n, least int) (int, error) {
 	return min(k, n), nil
 }
 
-// PerWorker is a method for which a worker is all.
+// PerWorker is a method that is completely defined by its workers.
 type PerWorker func(context.Context) (Worker, error)
 
 func (f PerWorker) Worker(ctx context.Context) (Worker, error) { return f(ctx) }
 
-// chooser is a method that takes some of its settings from the rows.
+// chooser is a method that determines some of its settings from the rows.
 type chooser interface {
 	// Choose returns the method with these settings.
 	Choose(ctx context.Context, c *Cloud, o Options) (Method, error)
 }
 
-// Settle returns a method whose settings do not depend on the rows any more.
+// Settle returns a method whose settings no longer depend on the rows.
 func Settle(ctx context.Context, m Method, c *Cloud, o Options) (Method, error) {
 	if s, ok := m.(chooser); ok {
 		return s.Choose(ctx, c, o)
@@ -47,16 +47,16 @@ func Settle(ctx context.Context, m Method, c *Cloud, o Options) (Method, error) 
 	return m, nil
 }
 
-// Sized is a method whose dimension and number of neighbours are free.
+// Sized is a method whose dimension and number of neighbours can be set.
 type Sized interface {
 	Method
 	// Dimension is that of the surface.
 	Dimension() int
-	// Sized returns the method with these; 0 leaves what it has.
+	// Sized returns the method with the given values; 0 keeps the current value.
 	Sized(latent, neighbors int) Method
 }
 
-// DenoiseSome denoises the rows of a list of a cloud by all of them.
+// DenoiseSome denoises the listed rows of a cloud by all of its rows.
 func DenoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options) (*Result, error) {
 	d, err := Prepare(ctx, m, c, o)
 	if err != nil {
@@ -69,7 +69,7 @@ func DenoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options)
 	return d.Denoise(ctx, rows, Options{Threads: o.Threads})
 }
 
-// LatentOf is the dimension of the surface of a method, 0 of one that does not say.
+// LatentOf is the dimension of the surface of a method, 0 if it declares none.
 func LatentOf(m Method) int {
 	if m, ok := m.(interface{ Dimension() int }); ok {
 		return m.Dimension()
@@ -77,8 +77,8 @@ func LatentOf(m Method) int {
 	return 0
 }
 
-// Exact is the noise, in units of the size of neighbourhoods, below which rows count as free of it.
+// Exact is the noise, in units of the neighbourhood size, below which rows count as noise-free.
 const Exact = 1e-7
 
-// TukeyTail is the probability that Tukey's loss cuts normal noise off.
+// TukeyTail is the probability that normal noise exceeds the cut of Tukey's loss.
 const TukeyTail = 2.8e-6

@@ -3,8 +3,7 @@ package core
 // measured is a method with settings that have the unit of the rows.
 type measured interface {
 	Method
-	// InUnits returns the method for rows divided by a unit. It reports false
-	// where that cannot be.
+	// InUnits returns the method for rows divided by a unit. It returns false if this is not possible.
 	InUnits(unit float64) (Method, bool)
 }
 

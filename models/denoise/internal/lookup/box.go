@@ -2,7 +2,7 @@ package lookup
 
 import "math"
 
-// Box is the points between lo and hi, D each, both included.
+// Box is the set of points between lo and hi, D each, both included.
 type Box struct{ Lo, Hi []float64 }
 
 // NewBox contains nothing.
@@ -24,7 +24,7 @@ func (b Box) Include(x []float64) {
 	}
 }
 
-// Join makes the box contain another.
+// Join extends the box to contain another.
 func (b Box) Join(other Box) {
 	if !other.Empty() {
 		b.Include(other.Lo)
@@ -42,7 +42,7 @@ func (b Box) Contains(x []float64) bool {
 	return true
 }
 
-// Width is that of the widest side.
+// Width is the length of the longest side.
 func (b Box) Width() float64 {
 	var width float64
 	for j := range b.Lo {

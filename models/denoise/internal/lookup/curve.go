@@ -6,12 +6,11 @@ import (
 	"slices"
 )
 
-// OrderWords is the number of numbers a row that [AlongCurve] takes.
+// OrderWords is the memory of [AlongCurve] in numbers per row.
 const OrderWords = 3
 
-// AlongCurve returns the places of a list of rows in an order in which rows that follow each other are near each other,
-// along a Z-order curve of their first three columns. What is looked up about one is then in the caches
-// of the processor for the next; no result depends on it.
+// AlongCurve returns an order of listed rows in which successive rows are near each other, along a Z-order curve of
+// their first three columns. The data for one row are then in cache for the next. No result depends on the order.
 //
 // Source: G. M. Morton, A computer oriented geodetic data base and a new technique in file sequencing,
 // IBM (1966).

@@ -1,3 +1,3 @@
-// Package lookup finds the nearest rows of a cloud: exactly, with ties in favour of the row that comes first, and to the same bits
-// by a scan, a tree and a copy of the rows near by.
+// Package lookup finds the nearest rows of a cloud exactly. Ties are resolved in favour of the row that comes first.
+// A scan, a tree and a copy of the nearby rows give bit-identical results.
 package lookup

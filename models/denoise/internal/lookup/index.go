@@ -4,10 +4,10 @@ import (
 	"math"
 )
 
-// Index finds the nearest of a set of rows, exactly, with ties in favour of the
-// row that comes first. It is safe for concurrent use.
+// Index finds the nearest of a set of rows exactly, with ties in favour of the row that comes first. It is safe for
+// concurrent use.
 type Index interface {
-	// nearest leaves the nearest rows to x in s, as many as s keeps or there are.
+	// nearest stores the nearest rows to x in s, at most as many as s keeps.
 	nearest(s *Search, x []float64)
 }
 
@@ -15,16 +15,16 @@ type Index interface {
 type Search struct {
 	kNearest
 	off []float64 // D: distance from the box of a tree, by coordinate
-	// before is the search before: how many rows it found, and the squared distance of the furthest.
+	// before describes the previous search: how many rows it found, and the squared distance of the furthest.
 	before struct {
 		k   int
 		far float64
 	}
-	// vicinities are those of the last two trees, that used last first: charts of rows and of a probe come in turns.
+	// vicinities are those of the last two trees, the last used one first: charts of rows and of a probe alternate.
 	vicinities [2]*vicinity
 }
 
-// NewIndex indexes those of the rows of x, n x D, that list names.
+// NewIndex indexes the listed rows of x, n x D.
 func NewIndex(x []float64, D int, list []int) Index {
 	if D > 64 || len(list) < 64 { // a tree does not pay: see BenchmarkIndex; or would be one leaf
 		return NewScan(x, D, list)
@@ -46,11 +46,10 @@ func (s *Search) Find(in Index, x []float64, k int) []Near {
 	return found
 }
 
-// block is the number of coordinates after which a distance that is too large
-// already is given up.
+// block is the number of coordinates between two checks whether a distance is already too large.
 const block = 8
 
-// Space is the number of columns of rows that have kernels of their own.
+// Space is the number of columns for which there are special kernels.
 const Space = 3
 
 // squareInSpace is the square of a distance, to the last bit that of the kernel nearRows.
@@ -59,8 +58,7 @@ func squareInSpace(x, row [Space]float64) float64 {
 	return float64(a*a) + float64(b*b) + float64(c*c)
 }
 
-// offerRow offers a row unless it is known to be too far. All indices come
-// through here, so that they agree to the last bit.
+// offerRow offers a row unless it is known to be too far. All indices use it, so that they agree to the last bit.
 func (s *Search) offerRow(x, row []float64, i int) {
 	if len(x) == Space {
 		s.offer(Near{squareInSpace([Space]float64(x), [Space]float64(row)), i})

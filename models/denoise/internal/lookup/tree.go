@@ -3,9 +3,9 @@ package lookup
 import "math"
 
 const (
-	// leafRows is the number of rows from which on a tree no longer divides.
+	// leafRows is the largest number of rows of a leaf.
 	leafRows = 12
-	// surely makes up for rounding where a tree rules out a box.
+	// surely is a safety factor for rounding when a tree excludes a box.
 	surely = 1 - 1e-12
 )
 
@@ -115,8 +115,8 @@ func (t *tree) selectRow(x []float64, axis, lo, hi, k int) {
 	}
 }
 
-// nearest searches within a guess of the distance, and without where that was too small: all rows within a
-// distance are found, so that those k of them that are nearest are the nearest of all.
+// nearest searches within a guessed distance, and without a bound if the guess was too small. All rows within the
+// distance are found, so that the k nearest of them are the k nearest of all.
 func (t *tree) nearest(s *Search, x []float64) {
 	if k := min(s.k, len(t.row)); s.before.k > 0 && k > 0 {
 		perRow := s.before.far / float64(s.before.k)
@@ -145,7 +145,7 @@ func (t *tree) search(s *Search, x []float64) {
 	t.visit(s, x, 0, 0)
 }
 
-// visit searches below a node whose box is at the squared distance given.
+// visit searches below a node whose box is at the given squared distance.
 func (t *tree) visit(s *Search, x []float64, at int, distance float64) {
 	n := &t.nodes[at]
 	if n.axis < 0 {

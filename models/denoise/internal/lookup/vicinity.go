@@ -16,8 +16,8 @@ const groupRows = 8
 // wholeGroups rounds up to whole groups.
 func wholeGroups(n int) int { return (n + groupRows - 1) / groupRows * groupRows }
 
-// vicinity is a copy of all rows of a tree in a ball. Lookups that follow each other are mostly near each other, and to look through
-// such a copy, eight rows at a time, costs less than to go through the tree anew.
+// vicinity is a copy of all rows of a tree in a ball. Successive lookups are mostly near each other. To scan such a
+// copy, eight rows at a time, costs less than to search the tree again.
 type vicinity struct {
 	of     *tree
 	centre [Space]float64
@@ -27,16 +27,16 @@ type vicinity struct {
 	stride int
 	number []int
 
-	from, to int // rows of the tree that are still to be copied
+	from, to int // range of rows of the tree that are still to be copied
 
-	last    [Space]float64 // the point looked up before
-	asked   float64        // the largest distance asked for since the copy was made
+	last    [Space]float64 // the previous query point
+	asked   float64        // the largest requested distance since the copy was made
 	squares []float64      // of the distances of a lookup
 	within  []byte         // which of eight rows are near enough
 	table   [Space + 1]float64
 }
 
-// vicinityReach is the radius of a copy in units of the distance asked for.
+// vicinityReach is the radius of a copy in units of the requested distance.
 const vicinityReach = 1.8
 
 // vicinity is the one for a tree.
@@ -51,7 +51,7 @@ func (s *Search) vicinity(t *tree) *vicinity {
 	return v[0]
 }
 
-// Forget lets go of trees, whose rows may become others.
+// Forget releases trees whose rows may change.
 func (s *Search) Forget() {
 	for _, v := range s.vicinities {
 		if v != nil {
@@ -60,8 +60,8 @@ func (s *Search) Forget() {
 	}
 }
 
-// scan leaves the rows of a tree within the limit of a search in its list, as [tree.Search] does, but for their order. It
-// is false where the lookups are not near each other: then it has not looked.
+// scan adds the rows of a tree within the limit of a search to its list, as [tree.Search] does, in another order. It
+// returns false, without searching, if the lookups are not near each other.
 func (v *vicinity) scan(t *tree, s *Search, x [Space]float64) bool {
 	far := math.Sqrt(s.limit)
 	last := v.last
@@ -114,7 +114,7 @@ func (v *vicinity) room(n int) {
 	v.rows, v.number, v.stride = rows, number, stride
 }
 
-// visit is [tree.visitSpace] for all rows of leaves, from the left to the right, so that those that follow each other are copied at once.
+// visit is [tree.visitSpace] for all rows of leaves, from left to right, so that successive rows are copied at once.
 func (v *vicinity) visit(t *tree, s *Search, at int, distance float64) {
 	n := &t.nodes[at]
 	if n.axis < 0 {

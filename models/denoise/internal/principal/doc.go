@@ -1,3 +1,3 @@
-// Package principal finds the principal axes along which wide rows are denoised, and the linear models that are better than
-// surfaces for some of them.
+// Package principal finds the principal axes along which rows with many columns are denoised, and linear models,
+// which are better than surfaces for some rows.
 package principal

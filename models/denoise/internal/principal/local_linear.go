@@ -13,21 +13,19 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// localPrior is the number of rows that the covariance of all rows counts as beside that of
-// the nearest, at the size that these have.
+// localPrior is the number of rows that the covariance of all rows counts as, relative to that of the nearest rows,
+// after scaling to the same trace.
 const localPrior = 30
 
-// localLinear takes a row to the mean of the K nearest rows, and what it is off that towards it
-// as their covariance and the noise ask for: principal components of the rows near by,
-// shrunk. With weights w_k, tricube of the distance, that are worth n rows, and the mean m and covariance C of
-// those rows,
+// localLinear moves a row to the mean of the K nearest rows plus its deviation from the mean, shrunk by principal
+// components of the nearby rows. The weights w_k, the tricube of the distance, are worth n rows. m and C are the mean
+// and covariance of those rows,
 //
 //	f(x) = m + V g(L) V'(x - m),  V L V' = (n C + p (a S + s^2 I))/(n + p)
 //
-// where S is the covariance of all rows without the noise, a S has the trace of C without
-// it, and g shrinks as Gavish and Donoho do for n + p rows. The row itself is one of the
-// nearest, also where it was not fitted: it tells the direction that it is off the mean in.
-// Distances are those of rows that a model of all rows has denoised.
+// S is the covariance of all rows without the noise, and a S has the trace of C without it. g shrinks as Gavish and
+// Donoho do for n + p rows. The row itself counts as one of the nearest rows, even if it was not fitted, as it shows
+// the direction of its deviation. Distances are those of rows that a model of all rows has denoised.
 //
 // Sources: M. Lebrun, A. Buades, J.-M. Morel, A nonlocal Bayesian image denoising
 // algorithm, SIAM Journal on Imaging Sciences 6 (2013); M. Gavish, D. Donoho, Optimal
@@ -41,7 +39,7 @@ type localLinear struct {
 	size      float64      // sum of signal
 }
 
-// NearRows is the model by the nearest of the rows whose coordinates are those of c, and index has shrunk.
+// NearRows is the model by the nearest rows, for coordinates in c and an index of their shrunk values.
 func (m PCA) NearRows(c *core.Cloud, in lookup.Index) *localLinear {
 	f := &localLinear{plane: m.Plane, neighbors: m.Neighbors, cloud: c, index: in, signal: m.Signal}
 	for _, v := range m.Signal {
@@ -50,7 +48,7 @@ func (m PCA) NearRows(c *core.Cloud, in lookup.Index) *localLinear {
 	return f
 }
 
-// newLocalLinear is that of all rows of c, which tell the signal.
+// newLocalLinear makes the model for all rows of c, which determine the signal.
 func newLocalLinear(p *Plane, c *core.Cloud, neighbors int) *localLinear {
 	m := PCA{Plane: p, Neighbors: neighbors, Signal: p.signal(c)}
 	return m.NearRows(c, lookup.NewIndex(p.Shrunk(c.Data), c.D, c.Used))
@@ -73,7 +71,7 @@ func (p *Plane) signal(c *core.Cloud) []float64 {
 	return signal
 }
 
-// Shrunk are coordinates, each shrunk as those of all rows.
+// Shrunk returns coordinates, each shrunk by the model of all rows.
 func (p *Plane) Shrunk(z rows.Data) []float64 {
 	v := make([]float64, len(z.X))
 	for i := range z.N {
@@ -82,7 +80,7 @@ func (p *Plane) Shrunk(z rows.Data) []float64 {
 	return v
 }
 
-// shrink writes coordinates, shrunk as those of all rows, into dst.
+// shrink writes coordinates, shrunk by the model of all rows, into dst.
 func (p *Plane) shrink(dst, z []float64) {
 	for a, v := range z {
 		dst[a] = p.Gain[a] * v
@@ -122,8 +120,8 @@ func (w *linearWorker) Project(dst, z []float64) error {
 	return nil
 }
 
-// project writes f(z) for the K nearest rows into dst, and where these tell nothing the row
-// as the model of all rows shrinks it.
+// project writes f(z) for the K nearest rows into dst. If these do not determine it, it writes the row shrunk by the
+// model of all rows.
 func (w *linearWorker) project(dst, z []float64, neighbors int) {
 	n := 0.0
 	if neighbors > 0 {
@@ -149,7 +147,7 @@ func (w *linearWorker) project(dst, z []float64, neighbors int) {
 	}
 }
 
-// turn leaves the parts of v along the axes of the last row in at.
+// turn stores the components of v along the axes of the last row in at.
 func (w *linearWorker) turn(v []float64) {
 	if w.alone {
 		copy(w.at, v)
@@ -171,8 +169,8 @@ func (w *linearWorker) linear(v []float64) (square, trace float64) {
 	return square, trace
 }
 
-// gather leaves the weighted mean of the nearest rows, and what they are off it by times
-// the roots of their weights, which sum to 1. It returns the number of equal rows that they are worth.
+// gather stores the weighted mean of the nearest rows, and their deviations from it times the roots of their weights,
+// which sum to 1. It returns the equivalent number of equally weighted rows.
 func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	r := w.plane.R
 	w.plane.shrink(w.at, z)
@@ -209,7 +207,7 @@ func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	return sum * sum / square
 }
 
-// factorize finds the axes of the rows gathered, worth n, with those of all rows.
+// factorize computes the axes of the gathered rows, worth n, combined with those of all rows.
 func (w *linearWorker) factorize(n float64) bool {
 	r, a := w.plane.R, w.eigen.A
 	covariance(a, w.scaled, r)

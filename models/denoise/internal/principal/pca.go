@@ -8,18 +8,17 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
-// PCA takes rows to the plane of their principal axes, and shrinks the coordinates
-// there as noise of equal variance in all directions asks for: no surface but a linear
-// model of all rows. Its axes are those of Options, or those that are more than noise.
+// PCA projects rows onto the plane of their principal axes, and shrinks the coordinates for noise of equal variance
+// in all directions. It is a linear model of all rows. Its axes are those of Options, or those that exceed the noise.
 //
 // Source: M. Gavish, D. Donoho, Optimal shrinkage of singular values, IEEE Transactions
 // on Information Theory 63 (2017).
 type PCA struct {
 	Plane *Plane
-	// Instead is the dimension of the charts that would have been, 0 where it was asked for.
+	// Instead is the dimension of the charts that the model replaces, 0 if the user chose the model.
 	Instead int
-	// Neighbors is the number of nearest rows whose components are taken, 0 all, and signal what
-	// [localLinear] has of all rows.
+	// Neighbors is the number of nearest rows whose components are used, 0 for all. signal holds the parameters of
+	// [localLinear] from all rows.
 	Neighbors int
 	Signal    []float64
 }
@@ -29,7 +28,7 @@ func (l *Linear) Method(d int) PCA {
 	return PCA{Instead: d, Neighbors: l.neighbors, Signal: l.signal}
 }
 
-// Dimension is that of the charts which the model replaces, or else the number of axes.
+// Dimension is that of the replaced charts, or otherwise the number of axes.
 func (m PCA) Dimension() int {
 	if m.Instead > 0 || m.Plane == nil {
 		return m.Instead
@@ -59,7 +58,7 @@ func (m PCA) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fit
 	return &Shrunk{m.Plane, c.Count()}, nil
 }
 
-// Shrunk is rows of coordinates along principal axes, which are shrunk.
+// Shrunk denoises coordinates along principal axes by shrinking them.
 type Shrunk struct {
 	Plane *Plane
 	N     int

@@ -17,36 +17,36 @@ import (
 )
 
 const (
-	// WideColumns is the number of columns from which on rows are denoised in the
-	// coordinates of their principal axes.
+	// WideColumns is the number of columns from which on rows are denoised in the coordinates of their principal
+	// axes.
 	WideColumns = 10
-	// startAxes is the number of axes that are looked at first.
+	// startAxes is the number of axes that are computed first.
 	startAxes = 16
-	// PlaneRows bounds the rows that axes are found by: those of tiles come to one machine.
+	// PlaneRows bounds the rows from which axes are computed. With cells, these rows are on one machine.
 	PlaneRows = 1 << 16
-	// fence is the distance of outliers from the plane above its median, in standard
-	// deviations as the median deviation tells them: what is off the plane need not be
-	// noise alone. So far beyond chance directions are not even.
+	// fence is the distance of outliers from the plane above its median, in standard deviations estimated by the
+	// median deviation. It is large because deviations from the plane need not be noise alone.
 	fence = 5
 )
 
-// Plane is the mean and the principal axes of wide rows, those that are more than
-// noise. The surface is near it, and most of the noise is not.
+// Plane is the mean and the significant principal axes of rows with many columns. The surface is near it; most of the
+// noise is normal to it.
 type Plane struct {
 	D, R   int
 	Centre []float64 // D
 	Axes   []float64 // r x D, orthonormal
-	Gain   []float64 // r: by which coordinates are shrunk where a linear model is all
+	Gain   []float64 // r: shrinkage factors of the coordinates for a purely linear model
 	Noise  float64   // standard deviation in each direction
-	// Reach is the distance that noise alone hardly throws rows from the plane.
+	// Reach is a distance from the plane that noise alone rarely exceeds.
 	Reach float64
-	// quiet is the noise where rows have a texture that the axes miss, or else 0.
+	// quiet is the noise if rows have a texture that the axes miss, otherwise 0.
 	quiet float64
-	// empty where no axis is more than noise, and those there are were asked for by the method alone.
+	// empty reports that no axis exceeds the noise, and that the axes are only there because the method requires
+	// them.
 	empty bool
 }
 
-// PlaneSample are the rows that axes are found by: distinct ones of positive weight.
+// PlaneSample returns the rows from which axes are computed: distinct rows of positive weight.
 func PlaneSample(x rows.Data) rows.Data {
 	x = usedRows(x)
 	if x.N <= PlaneRows {
@@ -79,19 +79,19 @@ func positive(weights []float64) []int {
 	return list
 }
 
-// Search says what plane is looked for.
+// Search defines the plane to be found.
 type Search struct {
-	// Latent is the largest dimension of the surface, Given the number of axes, which 0 leaves to the rows.
+	// Latent is the largest dimension of the surface. Given is the number of axes, 0 for a choice by the rows.
 	Latent, Given int
-	// Linear asks for the axes of a linear model, without charts; Compared for one to compare charts with.
+	// Linear requests the axes of a linear model without charts, Compared those of one to compare charts with.
 	Linear, Compared bool
-	// Textured lets such a model take the place of charts where rows have a texture.
+	// Textured allows such a model to replace charts if rows have a texture.
 	Textured bool
 	Threads  int
 }
 
-// Find returns the plane of distinct rows of positive weight, nil where they are not near one, and the linear model to
-// compare charts with, judged on so many rows, nil where there is no such choice.
+// Find returns the plane of distinct rows of positive weight, nil if the rows are not near a plane. It also returns
+// the linear model to compare charts with, tested on the given number of rows, nil if there is none.
 func (s Search) Find(ctx context.Context, x rows.Data, judged int) (*Plane, *Linear, error) {
 	p, err := s.plane(ctx, x)
 	if err != nil || !s.Compared {
@@ -132,13 +132,13 @@ type planeFit struct {
 	x           rows.Data
 	threads     int
 	least, most int  // axes
-	given       int  // 0 leaves their number to the rows
+	given       int  // 0 for a choice by the rows
 	linear      bool // the axes are all, for a model without charts
 	texture     bool // a model without charts may take the place of these
 }
 
-// find finds the axes, of some of the rows in which rows count by their direction from the
-// middle alone, and then of all but those that are outliers to them.
+// find computes the axes. It first uses some rows, each weighted only by its direction from the centre, and then all
+// but the outliers.
 func (f *planeFit) find() (*Plane, error) {
 	some := f.x
 	if some.N > mostRows {
@@ -215,8 +215,8 @@ func byDirection(x rows.Data) rows.Data {
 	return x
 }
 
-// axes finds the axes of weighted rows that are more than noise, those asked for, or nil
-// where there are too many.
+// axes finds the axes of weighted rows that exceed the noise, or the requested ones. It returns nil if there are too
+// many.
 func (f *planeFit) axes(x rows.Data) (*Plane, error) {
 	most := min(f.most+1, x.D, x.N)
 	if f.given > 0 {
@@ -252,7 +252,7 @@ func (f *planeFit) axes(x rows.Data) (*Plane, error) {
 	}
 }
 
-// take keeps the first axes and takes the variance for that of the noise.
+// take keeps the first axes and sets the variance of the noise.
 func (p *Plane) take(rank int, values []float64, variance, n float64) {
 	p.R, p.Axes = rank, p.Axes[:rank*p.D]
 	p.Noise = math.Sqrt(variance)
@@ -274,8 +274,7 @@ func (p *Plane) tail(at float64) float64 {
 	return math.Sqrt(distuv.ChiSquared{K: float64(p.D - p.R)}.Quantile(at))
 }
 
-// effective is the number of rows of equal weight that weighted rows are worth, less one for
-// their mean.
+// effective is the number of equally weighted rows that weighted rows are worth, minus one for their mean.
 func effective(x rows.Data) float64 {
 	var sum, square float64
 	for i := range x.N {
@@ -286,9 +285,9 @@ func effective(x rows.Data) float64 {
 	return max(sum*sum/square-1, 1)
 }
 
-// spread returns the mean squares along the axes and in all directions, and how many rows of equal noise those of x are worth, less one:
-// where some rows have more noise than others chance directions vary by more, as those of fewer rows do. The squares off the plane
-// tell, which for equal noise vary by the factor 1+2/q of their mean square.
+// spread returns the mean squares along the axes and in all directions, and the equivalent number of rows of equal
+// noise, minus one. If some rows have more noise than others, chance directions vary more, as with fewer rows. The
+// squares normal to the plane show this; for equal noise their mean square has the factor 1+2/q.
 func (p *Plane) spread(x rows.Data, threads int) (values []float64, total, n float64) {
 	z, off := p.Coordinates(x, threads)
 	values = make([]float64, p.R)
@@ -310,7 +309,7 @@ func (p *Plane) spread(x rows.Data, threads int) (values []float64, total, n flo
 	return values, total/sum + floats.Sum(values), n
 }
 
-// within returns the weights of the rows, those of outliers 0.
+// within returns the weights of the rows, with 0 for outliers.
 func (f *planeFit) within(p *Plane) []float64 {
 	_, off := p.Coordinates(f.x, f.threads)
 	middle := dense.Select(slices.Clone(off), len(off)/2)
@@ -337,8 +336,8 @@ func (p *Plane) near(x rows.Data, threads int) rows.Data {
 	return x.Select(positive(f.within(p)))
 }
 
-// Coordinates returns the coordinates of rows along the axes, n x r, and their distances
-// from the plane. Those of a row depend on nothing but the row.
+// Coordinates returns the coordinates of rows along the axes, n x r, and their distances from the plane. The result
+// for a row depends only on the row.
 func (p *Plane) Coordinates(x rows.Data, threads int) (z, off []float64) {
 	z, off = make([]float64, x.N*p.R), make([]float64, x.N)
 	p.Each(x.N, threads, func(diff []float64, i int) {
@@ -347,8 +346,7 @@ func (p *Plane) Coordinates(x rows.Data, threads int) (z, off []float64) {
 	return z, off
 }
 
-// split writes the coordinates of x into z and what is left of it into diff, and returns
-// the length of that.
+// split writes the coordinates of x into z and the remainder of x into diff, and returns the length of the remainder.
 func (p *Plane) split(z, diff, x []float64) float64 {
 	floats.SubTo(diff, x, p.Centre)
 	for a := range z {
@@ -374,7 +372,7 @@ func (p *Plane) Each(n, threads int, work func(diff []float64, i int)) {
 	})
 }
 
-// back writes the row with coordinates z that the surface has into dst.
+// back writes the row with coordinates z on the surface into dst.
 func (p *Plane) back(dst, z []float64) {
 	copy(dst, p.Centre)
 	for a, v := range z {
@@ -382,7 +380,7 @@ func (p *Plane) back(dst, z []float64) {
 	}
 }
 
-// shrinking is the number of axes that a linear model does not shrink to nothing.
+// shrinking is the number of axes that a linear model does not shrink to zero.
 func (p *Plane) shrinking() int {
 	count := 0
 	for _, g := range p.Gain {
@@ -393,7 +391,7 @@ func (p *Plane) shrinking() int {
 	return count
 }
 
-// of turns rows into their coordinates; a nil plane leaves them.
+// of converts rows to their coordinates; a nil plane leaves them unchanged.
 func (p *Plane) of(x rows.Data, threads int) rows.Data {
 	if p == nil {
 		return x
@@ -402,7 +400,7 @@ func (p *Plane) of(x rows.Data, threads int) rows.Data {
 	return rows.Data{N: x.N, D: p.R, X: z, Weights: x.Weights}
 }
 
-// SettleSize has the shape of the coordinates of rows, without these.
+// SettleSize is a table with the shape of the coordinates of rows, without data.
 func (p *Plane) SettleSize(x rows.Data) rows.Data {
 	if p == nil {
 		return x
@@ -410,8 +408,8 @@ func (p *Plane) SettleSize(x rows.Data) rows.Data {
 	return rows.Data{N: x.N, D: p.R, Weights: x.Weights}
 }
 
-// Cloud is that of the coordinates of rows, or of rows where the plane is nil. Rows of which
-// only the coordinates are equal are different ones. Rows far from the plane are outliers, without weight.
+// Cloud makes the cloud of the coordinates of rows, or of the rows if the plane is nil. Rows with equal coordinates
+// stay different rows. Rows far from the plane are outliers, with weight zero.
 func (p *Plane) Cloud(x rows.Data, threads int) (*core.Cloud, error) {
 	if p == nil {
 		return core.CloudOf(x)
@@ -425,8 +423,8 @@ func (p *Plane) Cloud(x rows.Data, threads int) (*core.Cloud, error) {
 	return core.CloudOf(z)
 }
 
-// Leave takes a row that has been denoised along the axes, to the coordinates on, back to
-// columns. dst is the row as it came, at the distance off from the plane.
+// Leave converts a row that has been denoised in coordinates along the axes back to columns. dst is the input row, at
+// the distance off from the plane.
 func (p *Plane) Leave(dst, on []float64, off float64, row *core.Row) {
 	row.Extrapolated = row.Extrapolated || off > max(p.Reach, p.rounding(dst))
 	if !row.Unchanged {
@@ -435,7 +433,7 @@ func (p *Plane) Leave(dst, on []float64, off float64, row *core.Row) {
 	}
 }
 
-// rounding bounds what rounding leaves of a row of the plane off it.
+// rounding bounds the rounding error of the distance of a row from the plane.
 func (p *Plane) rounding(x []float64) float64 {
 	var most float64
 	for j, v := range x {

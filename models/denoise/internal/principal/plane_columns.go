@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// columnNoise is the variance of the noise by the columns that vary least, and its standard error. What rows vary by adds to
-// the noise of a column, so that the least is nearest: images have columns of background. The variance at the
-// quantile q of all columns is that at the quantile q/p of the variances of noise alone, chi-squared over n,
-// for the part p of the columns that vary no more than chance allows. Columns that do not vary at all are not counted.
+// columnNoise estimates the variance of the noise from the columns of least variance, with a standard error. Signal
+// adds to the variance of a column, so the least variances are closest to the noise; images have columns of
+// background. With p the fraction of columns that vary no more than chance allows, the variance at the quantile q of
+// all columns is that at the quantile q/p of noise alone, chi-squared over n. Constant columns are ignored.
 func columnNoise(values []float64, n float64) (variance, chance float64) {
 	v := slices.Clone(values)
 	slices.Sort(v)
@@ -33,9 +33,9 @@ func columnNoise(values []float64, n float64) (variance, chance float64) {
 	return variance, variance * deviation * math.Sqrt(quiet*(1-quiet)/columns) / density
 }
 
-// quietest is the variance of the noise by the columns that vary least, where these say for certain that it is less
-// than the variance given, and what rows are off the plane p by is no noise that differs by column: columns
-// are correlated then.
+// quietest returns the variance of the noise by the columns of least variance, if it is significantly less than the
+// given one and the deviations of rows from the plane p are not noise that differs by column: then columns are
+// correlated.
 func (f *linearSearch) quietest(p *Plane, variance float64) float64 {
 	if p == nil || p.D-p.R < 2 {
 		return variance
@@ -62,7 +62,7 @@ func (f *linearSearch) quietest(p *Plane, variance float64) float64 {
 	return found
 }
 
-// columnVariances are the weighted mean squares of the columns of n rows off a centre.
+// columnVariances returns the weighted mean squares of the columns of n rows minus a centre.
 func columnVariances(centre []float64, row func(i int) (weight float64, x []float64), n int) []float64 {
 	v := make([]float64, len(centre))
 	var sum float64

@@ -6,12 +6,10 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/chart"
 )
 
-// noiseRank returns the number of principal axes that are more than noise, and the
-// variance of the noise in each direction, by the largest eigenvalues of the covariance of
-// n rows of length D, descending, and the sum of all of them. Number k is an axis of the
-// rows if it is larger than the largest eigenvalue of noise of the size that the rest have
-// on average: no part of the axes has to be free of the surface. It reports false
-// if all that are given are.
+// noiseRank returns the number of principal axes that exceed the noise, and the variance of the noise in each
+// direction. It gets the largest eigenvalues of the covariance of n rows of length D, descending, and the sum of all.
+// Axis k is significant if its eigenvalue exceeds the largest eigenvalue of noise with the mean variance of the rest.
+// No axes need to be free of the surface. It returns false if all given eigenvalues are significant.
 //
 // Source: S. Kritchman, B. Nadler, Determining the number of components in a factor
 // model from limited noisy data, Chemometrics and Intelligent Laboratory Systems 94 (2008).
@@ -30,8 +28,8 @@ func noiseRank(values []float64, total, n float64, D int) (rank int, variance fl
 	return 0, 0, false
 }
 
-// tailVariance is the noise by the sum left of the eigenvalues that are not of axes:
-// these have drawn off some of it, which their own tell.
+// tailVariance estimates the noise by the sum of the other eigenvalues, corrected for the noise in the eigenvalues of
+// the axes.
 func tailVariance(axes []float64, left, n float64, D int) float64 {
 	rest := float64(D - len(axes))
 	variance := left / rest
@@ -50,8 +48,8 @@ func tailVariance(axes []float64, left, n float64, D int) float64 {
 	return variance
 }
 
-// largestOfNoise is what the largest eigenvalue of the covariance of n rows of unit noise
-// of length q hardly exceeds.
+// largestOfNoise is a bound that the largest eigenvalue of the covariance of n rows of unit noise of length q rarely
+// exceeds.
 //
 // Source: I. Johnstone, On the distribution of the largest eigenvalue in principal
 // components analysis, Annals of Statistics 29 (2001).
@@ -61,8 +59,8 @@ func largestOfNoise(n, q float64) float64 {
 	return (a + b) * (a + b + 2.42*math.Cbrt(1/a+1/b)) / n
 }
 
-// shrinkage of an axis: the factor on the coordinates along it, of variance in units of
-// that of the noise, for which the mean squared error is least.
+// shrinkage is the factor of the coordinates along an axis with the least mean squared error. The variance along the
+// axis is in units of that of the noise.
 //
 // Source: M. Gavish, D. Donoho, Optimal shrinkage of singular values, IEEE Transactions
 // on Information Theory 63 (2017).

@@ -11,12 +11,10 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/core"
 )
 
-// findTexture looks for rows that vary off the plane by more than their noise, and leaves
-// the standard deviation of the noise in quiet: that of the rows nearest to the plane.
-// They are told by less than half of the mean square off the plane being noise, so that the plane
-// takes more from the rows than it is worth, in directions that are not even. Noise that
-// is more in some rows is even in all directions, and noise that is more in some columns
-// is the same for all rows.
+// findTexture looks for rows that deviate from the plane by more than their noise. It stores the standard deviation
+// of the noise, estimated from the rows nearest to the plane, in quiet. There is texture if less than half of the
+// mean square off the plane is noise, in directions that are not uniform. Noise that differs between rows is uniform
+// in all directions, and noise that differs between columns is the same for all rows.
 func (p *Plane) findTexture(f *planeFit, kept []float64) {
 	q := float64(p.D - p.R)
 	_, off := p.Coordinates(f.x, f.threads)
@@ -41,8 +39,8 @@ func (p *Plane) findTexture(f *planeFit, kept []float64) {
 	}
 }
 
-// evenDirections reports whether rows are off the plane in all directions alike, by the mean
-// square of the cosines of two of them, whatever their lengths. Columns are multiplied by scale first; nil leaves them.
+// evenDirections reports whether deviations of rows from the plane are uniform in direction, by the mean squared
+// cosine between two of them. Columns are multiplied by scale first; nil leaves them unchanged.
 //
 // Source: C. Zou, L. Peng, L. Feng, Z. Wang, Multivariate sign-based high-dimensional tests
 // for sphericity, Biometrika 101 (2014).
@@ -73,8 +71,8 @@ func (p *Plane) evenDirections(f *planeFit, used []int, scale []float64) bool {
 	return q*squares/pairs-1 <= fence*math.Sqrt(4*(q-1)/((q+2)*pairs))
 }
 
-// textured is the linear model of rows whose texture goes on in all directions: all axes,
-// shrunk by the noise of the quiet rows.
+// textured is the linear model of rows whose texture extends in all directions: all axes, shrunk by the noise of the
+// rows nearest to the plane.
 func (f *planeFit) textured(p *Plane, kept []float64) (*Plane, error) {
 	all := f.x
 	all.Weights = kept

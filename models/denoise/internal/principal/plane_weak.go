@@ -15,14 +15,13 @@ import (
 )
 
 const (
-	// beyondChance is the number of standard deviations from which on what is seen is no chance.
+	// beyondChance is the number of standard deviations from which on an effect is significant.
 	beyondChance = 3
 )
 
-// addWeak adds axes along which the rows vary by less than noise alone may, but together
-// with their neighbours on the plane: what is left of a row off the plane then goes with
-// that of its neighbours. How far it does by chance, rows tell whose rest is that of other
-// rows.
+// addWeak adds weak axes: along them the rows vary by less than noise alone may, but in the same way as their
+// neighbours on the plane. The residual of a row off the plane is then correlated with those of its neighbours.
+// Permuted residuals show the correlation by chance.
 func (f *planeFit) addWeak(p *Plane, weights []float64) error {
 	if !(p.Noise > 0) || p.R > f.most {
 		return nil
@@ -105,9 +104,8 @@ func (f *planeFit) weakAxes(p *Plane, x rows.Data) ([]float64, error) {
 	return axes[:count*p.D], nil
 }
 
-// together returns the largest mean products of the rest of rows with the mean rest of
-// their neighbours, descending, and the axes along which these are. Row i has the rest of row
-// order[i].
+// together returns the largest mean products of residuals of rows with the mean residuals of their neighbours,
+// descending, and the corresponding axes. Row i has the residual of row order[i].
 func (f *planeFit) together(p *Plane, rest rows.Data, order []int, near [][]int) (values, axes []float64, err error) {
 	n, D := rest.N, rest.D
 	smooth := rows.Data{N: n, D: D, X: make([]float64, n*D)}

@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Average is the running average of the moments of sweeps over parts of the rows, each at another sheet:
-// stochastic majorization-minimization.
+// Average is the running average of the moments of sweeps over parts of the rows, each at its own sheet: stochastic
+// majorization-minimization.
 //
 // Source: J. Mairal, Stochastic majorization-minimization algorithms for large-scale
 // optimization, NIPS 26 (2013), for averages of majorizers.
@@ -20,7 +20,7 @@ type Average struct {
 	f       *sheet.Sheet // of the last draw
 	unit    float64
 	outer   *Outer
-	origin  []float64 // about which the moments are
+	origin  []float64 // centre to which the moments refer
 	moments *Moments
 	work    *Moments
 	by      []float64
@@ -74,7 +74,7 @@ func (a *Average) Restore(s AverageState) bool {
 // Weight is the average total weight of the majorizers.
 func (a *Average) Weight() float64 { return a.moments.weight() }
 
-// Cost is the average of the cost at the sheets of the draws.
+// Cost is the average cost of the draws, each at its own sheet.
 func (a *Average) Cost() float64 { return a.moments.cost() }
 
 // Turned returns 2d rows of tau whose weighted second moments about 0 are the averaged ones, or nil without

@@ -1,3 +1,3 @@
-// Package alternating lowers the objective over Tau and then over c, Q and Theta:
-// majorise-minimise sweeps for losses of the norm and for r'Mr.
+// Package alternating lowers the objective by majorize-minimize sweeps, first over Tau and then over c, Q and Theta.
+// It supports losses of the norm and r'Mr.
 package alternating

@@ -7,9 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// FlatTheta sets Theta of a point with Theta = 0 by least squares, from moments at its sheet with the weights
-// of the rows, and adjusts c so that the mean stays: [objective.Objective.SolveTheta] from sums. Axes that are
-// flat, by their number among the m, count as 0. It overwrites the moments.
+// FlatTheta sets the least-squares Theta of a point with Theta = 0, from moments at its sheet with the weights of the
+// rows, and adjusts c so that the mean stays. It is [objective.Objective.SolveTheta] from sums. The axes numbered in
+// flat count as 0. It overwrites the moments.
 func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty objective.Regularizer) {
 	f, d, q := o.f, o.f.Latent, o.q
 	if f.S == 0 || !(m.weight() > 0) {

@@ -7,9 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
-// gaps are the missing entries of rows under the sum of squares. A sweep fills them by f(tau): then the squared
-// residual of the row is that of its other entries, and on other sheets no less, so that the moments of the filled
-// rows bound the cost from above.
+// gaps are the missing entries of rows under the sum of squares. A sweep fills them by f(tau). The squared residual
+// of the row is then that of its other entries; on other sheets it is no less. The moments of the filled rows
+// therefore bound the cost from above.
 //
 // Source: H. A. L. Kiers, Weighted least squares fitting using ordinary least squares algorithms, Psychometrika 62
 // (1997).
@@ -21,7 +21,7 @@ type gaps struct {
 }
 
 // fill improves tau of row i, x, from before, fills its missing entries, and returns the squared residual of the
-// others with the prior.
+// others plus the prior.
 func (s *rowSweep) fill(x []float64, i int, tau, before []float64) float64 {
 	g := s.gaps
 	given := g.given.Row(i)

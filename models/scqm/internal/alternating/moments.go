@@ -7,19 +7,19 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Moments are the sums over rows that determine the outer blocks: weighted sums of deviations x_i - c from the
+// Moments are the sums over rows that determine the outer blocks: weighted sums of the deviations x_i - c from the
 // current centre and of the regressors
 //
 //	y_i = [tau_i / h; phi(tau_i) / h^2],
 //
-// where h is the length scale of the data, which keeps sums of fourth powers within the range of the numbers.
-// Moments of disjoint rows about the same centre merge by adding their Sums.
+// h is the length scale of the data, which prevents overflow of sums of fourth powers. Moments of disjoint rows about
+// the same centre merge by adding their Sums.
 //
 // They take 2nD(1+d+q) operations.
 //
-// A flat sheet needs no phi: its q counts as 0 here.
+// A flat sheet needs no phi; its q counts as 0 here.
 type Moments struct {
-	// Sums are all of them: the cost sum of v_i loss(r_i), the weight sum of w_i, then y, x, yx and yy.
+	// Sums holds all sums: the cost sum of v_i loss(r_i), the weight sum of w_i, then y, x, yx and yy.
 	Sums []float64
 
 	k, d    int       // d+q, and d
@@ -28,7 +28,7 @@ type Moments struct {
 	yx      []float64 // k x D: sum of w_i y_i (x_i - c)'
 	yy      []float64 // k x k: sum of w_i y_i y_i'
 	columns []float64 // (1+k) x D: x above yx
-	squares []float64 // (1+k) x (1+k): what accumulate adds to weight, y and yy
+	squares []float64 // (1+k) x (1+k): terms that accumulate adds to weight, y and yy
 }
 
 // NewMoments returns the moments of no rows, for the shape of a sheet.
@@ -62,8 +62,8 @@ func (m *Moments) product(j int) []float64 {
 // pairs returns row j of yy.
 func (m *Moments) pairs(j int) []float64 { return m.yy[j*m.k : (j+1)*m.k] }
 
-// accumulate adds n rows of x, n x D, with deviations from c: y are their regressors below
-// a 1, n x (1+k), and wy the same times their weights.
+// accumulate adds n rows x, n x D, as deviations from c. y are their regressors after a 1, n x (1+k), and wy the same
+// times their weights.
 func (m *Moments) accumulate(x, c, y, wy []float64, n int) {
 	k := 1 + m.k
 	dense.AddCentredProduct(m.columns, wy, x, c, n, k, len(m.x))
@@ -84,8 +84,7 @@ func (m *Moments) shift(by []float64) {
 	}
 }
 
-// centre turns the sums about the current centre into sums about the weighted
-// means, which it leaves in x and y.
+// centre converts the sums about the current centre to sums about the weighted means, which it stores in x and y.
 func (m *Moments) centre() {
 	floats.Scale(1/m.weight(), m.x)
 	for j, sum := range m.y {

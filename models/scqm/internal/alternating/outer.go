@@ -15,20 +15,20 @@ import (
 // directions that the rows do not determine.
 const proximalWeight = 1e-12
 
-// centreNoise is the move of c, in units of the data, that is a rounding error of whitened rows: solvers that
-// extrapolate from the moves of all blocks would follow it.
+// centreNoise is the move of c, in units of the data, that counts as a rounding error of whitened rows. Solvers that
+// extrapolate from the moves of all blocks would otherwise amplify it.
 const centreNoise = 0x1p-48
 
-// Outer lowers over c, Q and Theta the weighted sum of |r|^2 and the penalty, given the moments of rows. With all
-// moments centred, G = sum w x z' and z = [tau; Theta' phi], that is
+// Outer lowers the weighted sum of |r|^2 plus the penalty over c, Q and Theta, given the moments of rows. With
+// centred moments, G = sum w x z' and z = [tau; Theta' phi], it is
 //
 //	Lambda sum_k |A_k|_F^2 - 2 tr(Q'G) + sum w |z|^2 + a constant.
 //
 // The columns of the best Theta for a Q solve one linear system of q x q, and the best Q for a Theta is the polar
 // factor of G. Solve computes Theta, Q, and Theta again, in about 4Dm(d+q) operations and no pass over the data.
 //
-// Under r'Mr with diagonal M the moments are those of whitened rows Rx, M = R'R. There the centred sum is replaced by
-// a bound that touches it at the current sheet: with r_0 the residuals there and l the largest entry of M,
+// Under r'Mr with diagonal M the moments are those of whitened rows Rx, M = R'R. The centred sum is replaced by a
+// bound that touches it at the current sheet. With r_0 the residuals at this sheet and l the largest entry of M,
 //
 //	r'Mr <= l |r - (I - M/l) r_0|^2 + a constant.
 //

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	// sweepSteps bounds the Newton steps of a row in one sweep. More do not pay, as the outer blocks move next.
+	// sweepSteps bounds the Newton steps of a row in one sweep. More steps would not pay, as the outer blocks move
+	// next.
 	sweepSteps = 2
-	// sweepPrecision is the relative length of a Newton step below which the next would gain less than the
+	// sweepPrecision is the relative length of a Newton step below which a further step would gain less than the
 	// outer blocks will.
 	sweepPrecision = 1e-3
 	// SweepRows bounds the rows handled at a time.
 	SweepRows = 192
-	// shortestResidual is the least residual, relative to the length scale of the data, in the weights of
-	// losses with a kink: it bounds the weights of rows on the sheet.
+	// shortestResidual is the least residual, relative to the length scale of the data, used in the weights of losses
+	// with a kink. It bounds the weights of rows on the sheet.
 	shortestResidual = 1e-8
 )
 
@@ -30,8 +31,8 @@ type rowSweep struct {
 	}
 	alone      *nearest.Quadratic
 	batch      *nearest.Batch
-	stateless  *nearest.Projection // nil where rows continue from their last tau
-	rows       int                 // at a time
+	stateless  *nearest.Projection // nil if rows continue from their last tau
+	rows       int                 // number of rows at a time
 	pulled     []float64           // m x rows: y, one axis after the other
 	whole      []float64           // rows: |R(x - c)|^2
 	rho, slope []float64           // rows

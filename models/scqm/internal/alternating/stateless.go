@@ -7,9 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// StatelessSweep sums the moments of rows at a sheet as [Sweeper.Sweep] does, but recomputes every tau_i from
-// Q'(x_i - c), see [nearest.Projection.Find]: the result is a function of the rows and the sheet alone. A
-// StatelessSweep is for one goroutine.
+// StatelessSweep sums the moments of rows at a sheet like [Sweeper.Sweep], but recomputes every tau_i from Q'(x_i -
+// c), see [nearest.Projection.Find]. The result is a function of the rows and the sheet alone. Use a StatelessSweep
+// from one goroutine.
 type StatelessSweep struct {
 	rows    *rowSweep
 	moments *Moments

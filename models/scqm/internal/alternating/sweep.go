@@ -32,7 +32,8 @@ type Sweeper struct {
 	rows    []*rowSweep // per worker
 }
 
-// mostFilled is the largest part of entries that sweeps fill: they converge the slower, the more are missing.
+// mostFilled is the largest fraction of missing entries for which sweeps are used. The more entries are missing, the
+// slower sweeps converge.
 const mostFilled = 0.05
 
 func New(o *objective.Objective) *Sweeper {
@@ -40,8 +41,8 @@ func New(o *objective.Objective) *Sweeper {
 	return &Sweeper{o: o, fewGaps: float64(x.Observed()) >= (1-mostFilled)*float64(x.N*x.D)}
 }
 
-// OuterBlocks returns c, Q and Theta where the loss is a function of |r|^2 with known quadratic majorizers, r'Mr
-// with diagonal M, or the sum of squares of rows with few missing entries, and nothing for other losses.
+// OuterBlocks returns c, Q and Theta if the loss is a function of |r|^2 with known quadratic majorizers, r'Mr with
+// diagonal M, or the sum of squares of rows with few missing entries. For other losses it returns nothing.
 func (p *Sweeper) OuterBlocks() []int {
 	l := p.o.Loss()
 	_, quadratic := l.(*nearest.DiagonalForm)
@@ -64,19 +65,19 @@ func CanSweep(l framework.Loss) bool {
 // Sweep improves Tau and finds the next c, Q and Theta in one pass over the rows, for losses rho(|r|^2) with
 // concave rho and for r'Mr with diagonal M.
 //
-// By Q'Q = I every tau_i minimises |a - tau|^2 + |b - Theta' phi(tau)|^2 with [a; b] = Q'(x_i - c), a problem
-// without D. The tangent of rho at the new residuals bounds the cost by a weighted sum of squares with w_i =
-// v_i rho'(|r_i|^2), v_i the weight of the row, which the next c, Q and Theta lower; see [Outer]. Its weights
-// are those of residuals no shorter than 1e-8 times the length scale of the data: where rows are interpolated
-// under a loss with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the projections and
-// those of [Moments].
+// By Q'Q = I every tau_i minimises |a - tau|^2 + |b - Theta' phi(tau)|^2 with [a; b] = Q'(x_i - c), a problem without
+// D. The tangent of rho at the new residuals bounds the cost by a weighted sum of squares. Its weights are w_i = v_i
+// rho'(|r_i|^2), with v_i the weight of the row. The next c, Q and Theta lower this bound; see [Outer]. In the
+// weights, residuals count as at least 1e-8 times the length scale of the data: if rows are interpolated under a loss
+// with a kink, the cost can rise by as much. A sweep takes 2nDm operations for the projections and those of
+// [Moments].
 //
 // A loss r'Mr, M = R'R, is the squared norm of whitened rows. There the frame RQ is not orthonormal, and with
 // A = Q'MQ and y = A^-1 Q'M(x - c)
 //
 //	r'Mr = |R(x - c)|^2 - y'Ay + (z - y)'A(z - y),
 //
-// where only the last term depends on tau.
+// of which only the last term depends on tau.
 func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 	o := p.o
 	if p.frame == nil || p.version != o.Version() {

@@ -18,11 +18,11 @@ import (
 type sums struct {
 	cost float64
 	gh   []float64 // D x F: sum of g h'
-	dual []float64 // D x F: the same with dual variables, where there are any
+	dual []float64 // D x F: the same with dual variables, if any
 	hh   []float64 // F x F, upper triangle: weighted sum of hh'
-	a    []float64 // P x P, upper triangle: what does not follow from hh and diagonal
+	a    []float64 // P x P, upper triangle: terms that do not follow from hh and diagonal
 
-	diagonal []float64 // F(F+1)/2 x D: the moments of separable losses, where there are any
+	diagonal []float64 // F(F+1)/2 x D: the moments of separable losses, if any
 }
 
 func newSums(a *Chart, outer bool) *sums {
@@ -157,8 +157,7 @@ func (job *assembleShard) observedResiduals(a *Hessian, w *worker, from, to int)
 	}
 }
 
-// addRow adds row i, which is number k of the batch, and writes its inner
-// derivatives.
+// addRow adds row i, which is number k of the batch, and writes its inner derivatives.
 func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	f, weight := a.F, a.o.Data().Weight(i)
 	if weight > 0 {
@@ -184,8 +183,8 @@ func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	}
 }
 
-// inner writes gradient and Hessian with respect to tau_i; bent replaces the gradient g as the factor of second
-// derivatives of the residual.
+// inner writes gradient and Hessian with respect to tau_i. In the terms with second derivatives of the residual, bent
+// replaces the gradient g.
 func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int) {
 	f := a.F
 	d := f.Latent

@@ -4,9 +4,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Chart is tangent coordinates of c, Q and Theta in the frame of a sheet, P = D + Dm - m(m+1)/2 + qs of them:
-// gamma for c, [Omega; K] for Q, dTheta; see [Hessian]. Its terms list the features that each coordinate adds
-// to the rows of e.
+// Chart defines tangent coordinates of c, Q and Theta in the frame of a sheet: gamma for c, [Omega; K] for Q, and
+// dTheta; see [Hessian]. There are P = D + Dm - m(m+1)/2 + qs coordinates. Its terms list the features that each
+// coordinate adds to the rows of e.
 type Chart struct {
 	F     *sheet.Sheet
 	Nf    int    // 1 + m + q features
@@ -17,7 +17,7 @@ type Chart struct {
 	Frame *Frame
 }
 
-// NewChart lists coordinates for a sheet; slides as for listTerms.
+// NewChart lists coordinates for a sheet; slides is as in listTerms.
 func NewChart(f *sheet.Sheet, slides bool) *Chart {
 	a := &Chart{F: f, Nf: 1 + f.M + f.Q, Frame: newFrame(f)}
 	a.listTerms(slides)
@@ -65,8 +65,8 @@ func (a *Chart) listTerms(slides bool) {
 	a.first = append(a.first, len(a.terms))
 }
 
-// OuterDim is the number of outer coordinates of a fit. Without slides a flat sheet has none along which it
-// stays where it is: there the Hessian is singular, and steps of Newton's method would have no bound.
+// OuterDim is the number of outer coordinates of a fit. Without slides, coordinates that do not change a flat sheet
+// are left out: along them the Hessian is singular, and Newton steps would be unbounded.
 func OuterDim(f sheet.Shape, slides bool) int {
 	n := f.D + f.D*f.M - f.M*(f.M+1)/2 + f.Q*f.S
 	if f.S == 0 && !slides {
@@ -77,7 +77,7 @@ func OuterDim(f sheet.Shape, slides bool) int {
 
 func (a *Chart) TermsOf(p int) []term { return a.terms[a.first[p]:a.first[p+1]] }
 
-// addMove adds the second order of the move to the upper triangle of A, from the moments gh = sum g h'.
+// addMove adds the second-order term of the move to the upper triangle of A, from the moments gh = sum g h'.
 func (a *Chart) addMove(dst, gh []float64) {
 	f := a.F
 	thetaFrom := a.P - f.Q*f.S

@@ -1,4 +1,4 @@
-// Package arrowhead computes second derivatives of the objective in tangent
-// coordinates of c, Q and Theta. As every row of Tau meets only these, the Hessian
-// is an arrowhead matrix, which a Schur complement reduces to the outer blocks.
+// Package arrowhead computes second derivatives of the objective in tangent coordinates of c, Q and Theta. As each
+// row of Tau is coupled only to these, the Hessian is an arrowhead matrix, which a Schur complement reduces to the
+// outer blocks.
 package arrowhead

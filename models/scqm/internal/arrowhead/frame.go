@@ -9,9 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Frame is an orthonormal basis of R^D that begins with the columns of Q, in which
-// residuals and Hessians of losses are expressed. Completing Q takes about 2D^3
-// operations, a row D^2.
+// Frame is an orthonormal basis of R^D that begins with the columns of Q. Residuals and Hessians of losses are
+// expressed in it. Completing Q takes about 2D^3 operations, and a row takes D^2.
 type Frame struct {
 	f         *sheet.Sheet
 	W         []float64 // D x D: its vectors as rows

@@ -14,9 +14,8 @@ import (
 )
 
 const (
-	// MaxOuter and maxArrowEntries bound the memory of second derivatives:
-	// the order of the outer matrix, and the entries of the coupling of outer
-	// and inner blocks. Beyond that Newton's method is the wrong one.
+	// MaxOuter and maxArrowEntries bound the memory of second derivatives: the order of the outer matrix, and the
+	// entries of the coupling of outer and inner blocks. Beyond these bounds Newton's method is unsuitable.
 	MaxOuter   = 500
 	MaxEntries = 1 << 25
 )
@@ -33,8 +32,7 @@ const (
 //
 //	de = gamma + [Omega; K] z + [0; dTheta' phi]
 //
-// to first order. So every coordinate v_p puts multiples of features into rows
-// of e, which is what its list of terms says, and
+// to first order. Each coordinate v_p thus adds multiples of features to rows of e, as its list of terms defines, and
 //
 //	de/dv_p = sum over terms of sign h_f unit_row.
 //
@@ -46,9 +44,8 @@ const (
 //	B_p          sign ((HE)_row h_f + g_row dh_f/dtau)
 //	C            E'HE + sum_k g_(d+k) 2 A_k
 //
-// and in A also the part of second order of the move: -g_Q' (D'D) z for
-// D = [Omega; K], from the polar retraction Q + D - Q D'D / 2, and
-// g' D [0; dTheta' phi], both linear in the moments sum_i g_i h_i'.
+// A also has the second-order term of the move: -g_Q' (D'D) z for D = [Omega; K], from the polar retraction Q + D - Q
+// D'D / 2, and g' D [0; dTheta' phi]. Both are linear in the moments sum_i g_i h_i'.
 type Hessian struct {
 	o *objective.Objective
 	*Chart
@@ -65,28 +62,28 @@ type Hessian struct {
 	rowsOnly, distinct bool // see NewDistinct
 
 	rowLoss                // in use
-	assembly assembleShard // the work under way
+	assembly assembleShard // the work in progress
 	innerJob innerShard
 }
 
 // New returns a Hessian without its arrays, which prepare allocates at first use.
 func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 
-// NewDistinct is New in the coordinates of NewChart without slides, which change the sheet. With rowsOnly it
-// leaves out A.
+// NewDistinct is New in the coordinates of NewChart without slides, all of which change the sheet. With rowsOnly it
+// omits A.
 func NewDistinct(o *objective.Objective, rowsOnly bool) *Hessian {
 	return &Hessian{o: o, distinct: true, rowsOnly: rowsOnly}
 }
 
-// Rows returns features, residuals and gradients times weights, the latter two in the frame, of the last
-// assembly, for at most BatchRows rows and one goroutine.
+// Rows returns features, residuals and weighted gradients of the last assembly, the latter two in the frame. It
+// requires at most BatchRows rows and one goroutine.
 func (a *Hessian) Rows() (h, e, g []float64) {
 	w := a.worker(0)
 	return w.h, w.e, w.g
 }
 
-// ArrowheadShape implements [latent.ArrowheadHessian]: rows of Tau are inner. It
-// reports false where the matrices would be too large.
+// ArrowheadShape implements [latent.ArrowheadHessian]: rows of Tau are inner. It returns false if the matrices would
+// be too large.
 func (a *Hessian) ArrowheadShape() (latent.ArrowheadShape, bool) {
 	f, n := a.o.Shape(), a.o.Data().N
 	s := latent.ArrowheadShape{Block: objective.BlockTau, Outer: OuterDim(f, a.slides()), Rows: n, Dim: f.Latent}
@@ -94,8 +91,8 @@ func (a *Hessian) ArrowheadShape() (latent.ArrowheadShape, bool) {
 	return s, fits
 }
 
-// slides reports whether shifts and turns of a flat sheet in itself change the cost: by the prior of rows with
-// missing entries they do.
+// slides reports whether shifts and rotations of a flat sheet within itself change the cost. They do if rows with
+// missing entries have a prior.
 func (a *Hessian) slides() bool { return a.o.Data().Missing }
 
 // AssembleHessian writes the derivatives of first and second order at x, exactly
@@ -184,8 +181,8 @@ func (a *Hessian) worker(id int) *worker {
 	return a.workers[id]
 }
 
-// finish turns the sums over rows into the outer derivatives; bent are the moments that multiply second
-// derivatives of the moves.
+// finish converts the sums over rows to the outer derivatives. bent are the moments that multiply second derivatives
+// of the moves.
 func (a *Hessian) finish(dst *latent.Arrowhead, t *sums, bent []float64) {
 	copy(dst.A, t.a)
 	a.addMoments(dst.A, t.hh)

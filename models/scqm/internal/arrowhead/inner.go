@@ -11,10 +11,9 @@ import (
 // losses [quadraticInner] solves them in R^m or in the frame, for all others
 // [innerRows] at a loss of D entries for every trial.
 
-// InnerStep gives every tau_i the better one of its value in x and in other,
-// and then one damped Newton step. For a radial loss that is a step of the
-// orthogonal projection on the sheet, a problem in R^m. Rows of weight zero stay
-// where they are.
+// InnerStep replaces every tau_i by the better of its values in x and in other, and then takes one damped Newton
+// step. For a radial loss this is a step of the orthogonal projection onto the sheet, a problem in R^m. Rows of
+// weight zero do not move.
 func (a *Hessian) InnerStep(x framework.Point, other []float64) (cost, passes float64, err error) {
 	a.prepare(x)
 	a.innerJob = innerShard{x[objective.BlockTau], other}

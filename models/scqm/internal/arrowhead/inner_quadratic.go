@@ -10,10 +10,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// quadraticInner takes Newton steps of a row's tau where the loss is a growing function
-// of the norm of the residual. With y = W'(x - c), split into the part y_Q in the span of Q
-// and the rest y_C, its square is |z(tau) - y_Q|^2 + |y_C|^2: a problem in R^m, which no longer
-// involves D. A step takes 2Dm operations for y and those of [nearest.Quadratic].
+// quadraticInner takes Newton steps of a row's tau if the loss is an increasing function of the norm of the residual.
+// y = W'(x - c) has the part y_Q in the span of Q and the rest y_C. The squared norm is |z(tau) - y_Q|^2 + |y_C|^2: a
+// problem in R^m without D. A step takes 2Dm operations for y and those of [nearest.Quadratic].
 type quadraticInner struct {
 	*nearest.Quadratic
 	f    *sheet.Sheet

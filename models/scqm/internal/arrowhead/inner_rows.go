@@ -8,13 +8,13 @@ import (
 const (
 	// innerSteps bounds the Newton steps of a row after an outer step.
 	innerSteps = 6
-	// minDecrease is the relative decrease of its loss by a Newton step below which a row stops: the next step
-	// gains the square of that.
+	// minDecrease is the relative decrease of its loss by a Newton step below which a row stops: the next step would
+	// gain about the square of this.
 	minDecrease = 1e-2
 )
 
-// innerRows minimises loss(f(tau_i) - x_i) over tau_i for a batch of rows and any loss. It ends early, as the
-// outer blocks move next.
+// innerRows minimises loss(f(tau_i) - x_i) over tau_i for a batch of rows and any loss. It does not iterate to
+// convergence, as the outer blocks move next.
 type innerRows struct {
 	newton      *nearest.General
 	worker      *nearest.Worker
@@ -29,8 +29,8 @@ func newInnerRows(f *sheet.Sheet, n int) *innerRows {
 	return s
 }
 
-// run moves the rows from to to of the problem, and returns their weighted losses and the evaluations done, a
-// derivative counting as one.
+// run moves rows [from, to) of the problem. It returns their weighted losses and the number of evaluations, in which
+// a derivative counts as one.
 func (s *innerRows) run(a *Hessian, job *innerShard, from, to int) (losses []float64, evaluations float64, err error) {
 	n, d, ctx := to-from, a.F.Latent, a.o.Context()
 	tau, other := job.tau[from*d:to*d], job.other[from*d:to*d]

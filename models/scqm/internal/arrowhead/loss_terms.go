@@ -22,8 +22,8 @@ func (a *Hessian) prepareLoss() {
 	}
 }
 
-// lossDerivatives computes losses and gradients of the first n rows of the
-// batch and, where they differ from row to row, what their Hessians need.
+// lossDerivatives computes losses and gradients of the first n rows of the batch and, if it differs between rows, the
+// data of their Hessians.
 func (a *Hessian) lossDerivatives(w *worker, n int) error {
 	D := a.F.D
 	switch a.structure {
@@ -167,7 +167,7 @@ func (a *Hessian) radialTimesJacobian(w *worker, k int, weight float64) {
 	}
 }
 
-// addOuter adds J'HJ of row k: to hh where H is a multiple of one matrix for all rows, otherwise to a.
+// addOuter adds J'HJ of row k: to hh if H is a multiple of one matrix for all rows, otherwise to a.
 func (a *Hessian) addOuter(w *worker, s *sums, h []float64, k int, weight float64) {
 	switch a.structure {
 	case rowloss.StructureRadial:

@@ -2,8 +2,8 @@ package arrowhead
 
 import "github.com/scqm/scqm/internal/dense"
 
-// outerProducts accumulates outer products xx' or xy' of the rows of a batch and adds them to sums at once: the
-// kernels load each sum once for many rows. The bits are those of adding row by row.
+// outerProducts accumulates outer products xx' or xy' of the rows of a batch and adds them to sums at once, so that
+// the kernels load each sum once for many rows. The result is bit-identical to adding row by row.
 type outerProducts struct {
 	n           int
 	left, right []float64 // n x length of each

@@ -188,9 +188,9 @@ func (pd *primalDual) separable(a *Hessian, e, dual []float64, eps float64) floa
 	return value
 }
 
-// entries replaces the residual in row by the gradient of the smoothed loss, writes curve and returns the
-// smoothed loss. That of a support function is half (theta - eps) + center r, plus what makes its least value 0,
-// with the middle and half of the length of the interval of its gradients.
+// entries replaces the residual in row by the gradient of the smoothed loss, writes curve and returns the smoothed
+// loss. For a support function the loss is half (theta - eps) + center r plus the constant that makes the minimum 0.
+// center and half are the middle and half the length of the interval of its gradients.
 func (pd *primalDual) entries(loss framework.Loss, dual []float64, eps float64) (value float64) {
 	powers, ok := loss.(rowloss.PowerSum)
 	if !ok {

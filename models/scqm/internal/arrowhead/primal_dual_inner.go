@@ -15,8 +15,8 @@ import (
 // between the two points the loss is convex, up to the curvature of the sheet, and
 // minimal at a kink.
 
-// ShortenInner implements [latent.PrimalDual]: rows whose loss increases move only to the minimum of the
-// norm of the residual on the line from their old place, with the residual linearised.
+// ShortenInner implements [latent.PrimalDual]. A row whose loss increases only moves to the minimum of the norm of
+// the linearised residual on the line from its old position.
 func (a *Hessian) ShortenInner(x framework.Point, from []float64) (cost, passes float64, err error) {
 	a.prepare(x)
 	if err := a.eachShard(&shortenShard{tau: x[objective.BlockTau], from: from}); err != nil {
@@ -53,7 +53,7 @@ func (job *shortenShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	return nil
 }
 
-// shorten moves row i to the best of old place, trial and minimum on the line, and returns its loss.
+// shorten moves row i to the best of old position, trial and minimum on the line, and returns its loss.
 func (job *shortenShard) shorten(a *Hessian, pd *primalDual, i int) (float64, error) {
 	d := a.F.Latent
 	to, from := job.tau[i*d:(i+1)*d], job.from[i*d:(i+1)*d]

@@ -22,10 +22,9 @@ type rowLoss struct {
 	flat      bool                  // second derivatives can vanish with the residuals
 }
 
-// minSecond is the second derivative of an entry, relative to the largest of its row,
-// below which it is raised where such can vanish: in a direction in which all residuals
-// are zero the Hessian would be the square of the rounding errors that the gradient
-// consists of, and Newton's step their quotient.
+// minSecond is a second derivative of an entry, relative to the largest of its row. Smaller ones are raised to it for
+// losses whose second derivatives can vanish. In a direction in which all residuals are zero, both the gradient and
+// the Hessian would be rounding errors, and Newton's step their quotient.
 const minSecond = 1e-13
 
 func rowLossOf(loss framework.Loss) rowLoss {
@@ -80,7 +79,7 @@ type rowLosses struct {
 	value    []float64 // n
 	r, g     []float64 // n x D: residuals and gradients
 	hessDiag []float64 // n x D: the diagonals of the Hessians of a separable loss
-	terms    []float64 // n x D: what its values are sums of
+	terms    []float64 // n x D: the terms of the values
 }
 
 func newRowLosses(n, D int) rowLosses {

@@ -15,8 +15,8 @@ import (
 // BatchRows is the number of rows whose derivatives are held at a time.
 const BatchRows = 32
 
-// batch holds the derivatives of the losses of some rows times their weights, in the frame of the sheet; see
-// [arrowhead.Hessian] for the notation.
+// batch holds derivatives of the weighted losses of some rows, in the frame of the sheet; see [arrowhead.Hessian] for
+// the notation.
 type batch struct {
 	k        *Jackknife
 	rowsOnly bool // without A
@@ -42,7 +42,7 @@ func newBatch(k *Jackknife, rowsOnly bool) *batch {
 	}
 }
 
-// load computes the derivatives of rows from to to of an objective.
+// load computes the derivatives of rows [from, to) of an objective.
 func (b *batch) load(o *objective.Objective, tau []float64, from, to int) error {
 	k, d := b.k, b.k.F.Latent
 	b.n, b.tau = to-from, tau[from*d:to*d]
@@ -67,7 +67,7 @@ func (b *batch) load(o *objective.Objective, tau []float64, from, to int) error 
 	return nil
 }
 
-// setRows sets the rows of the objective, which is another one for another number of them.
+// setRows sets the rows of the objective. It makes a new objective if the number of rows changes.
 func (b *batch) setRows(o *objective.Objective, from, to int) (err error) {
 	k, x := b.k, o.Data().Slice(from, to)
 	if b.o != nil && b.o.Data().N == b.n {
@@ -111,7 +111,7 @@ func (b *batch) slopes(i int) []float64 {
 	return slopes
 }
 
-// addTo adds the rows to sums.
+// addTo adds the terms of the rows to sums.
 func (b *batch) addTo(s sums) {
 	P, nf := b.k.P, b.k.Nf
 	for p := range P {
@@ -134,8 +134,8 @@ func (b *batch) addTo(s sums) {
 	dense.AddWeightedSquare(s.moves, b.left, b.right, len(b.right)/P, P)
 }
 
-// addMoves appends the first m rows of J - E C^-1 B' of row i: with tau_i at its minimum they are how f(tau_i)
-// changes within the span of Q.
+// addMoves appends the first m rows of J - E C^-1 B' of row i: the derivative of f(tau_i) within the span of Q, if
+// tau_i stays at its minimum.
 func (b *batch) addMoves(i int, weight float64) {
 	k := b.k
 	d, m, P := k.F.Latent, k.F.M, k.P

@@ -22,23 +22,23 @@ import (
 const (
 	// maxCoordinates bounds the order of the matrices.
 	maxCoordinates = 8000
-	// jitter raises the diagonal, relative to the terms of which it is a difference, so that directions which
-	// hardly change the sheet, as of a nearly flat one, have no negative curvature by rounding.
+	// jitter is added to each diagonal entry, relative to the terms whose difference it is. Without it, rounding
+	// could give negative curvature to directions that hardly change the sheet, as those of a nearly flat one.
 	jitter = 1e-12
 )
 
-// ErrNotMinimum marks a model that is not a minimum for the given rows.
+// ErrNotMinimum reports a model that is not a minimum for the given rows.
 var ErrNotMinimum = errors.New("the model is not at a minimum")
 
 // Jackknife computes the first-order change of a fit when rows are left out. Its coordinates are those of
-// [arrowhead.Chart] but for the rotations within U and within V and, where the sheet is flat, the shifts along
-// U: those do not change the sheet.
+// [arrowhead.Chart] without the directions that do not change the sheet: rotations within U and within V and, if the
+// sheet is flat, shifts along U.
 //
 // The Hessian of the cost with Tau eliminated is
 //
 //	H = A - sum_i B_i C_i^-1 B_i' + penalty,
 //
-// with A, B_i and C_i of [arrowhead.Hessian]. A step v moves the points nearest to the rows by
+// with A, B_i and C_i of [arrowhead.Hessian]. A step v moves the points nearest to the rows by the mean square
 //
 //	v'Mv = sum_i w_i |(J_i - E_i C_i^-1 B_i') v|^2 / sum_i w_i.
 //
@@ -52,7 +52,7 @@ type Jackknife struct {
 
 	at      framework.Point // c, Q and Theta
 	grad    []float64       // P: of the cost
-	terms   []float64       // P: sums of the sizes of the terms of the diagonal of H
+	terms   []float64       // P: sums of the absolute terms of the diagonal of H
 	summed  *batch
 	workers []*response // by goroutine
 }
@@ -67,18 +67,18 @@ func New(f *sheet.Sheet) (*Jackknife, error) {
 	return &Jackknife{Chart: arrowhead.NewChart(f, false), at: framework.Point{f.C, q, f.Theta, nil}}, nil
 }
 
-// sums are views of the sums over rows in one list of numbers.
+// sums are views of the sums over rows in one slice.
 type sums struct {
 	hessian, moves []float64 // P x P, upper triangles; moves lacks the rows of J from m on
-	weight         []float64 // 1: of all rows
+	weight         []float64 // 1: total weight of the rows
 	grad, terms    []float64 // P
 	shares         []float64 // F x F: products of features times weights
 }
 
-// SumsLen is the number of sums of [Jackknife.Sum], for P coordinates and F features.
+// SumsLen is the length of the sums of [Jackknife.Sum], for P coordinates and F features.
 func SumsLen(P, F int) int { return 1 + 2*P*P + 2*P + F*F }
 
-// view returns the sums in a list of [SumsLen] numbers.
+// view returns the parts of a slice of [SumsLen] numbers.
 func (k *Jackknife) view(list []float64) sums {
 	next := func(n int) []float64 {
 		part := list[:n:n]
@@ -89,7 +89,8 @@ func (k *Jackknife) view(list []float64) sums {
 	return sums{weight: next(1), hessian: next(P * P), moves: next(P * P), grad: next(P), terms: next(P), shares: next(F * F)}
 }
 
-// Sum adds the sums over the rows of an objective, with their coordinates at minima, to dst, SumsLen numbers.
+// Sum adds the sums over the rows of an objective to dst, which has SumsLen numbers. The coordinates of the rows must
+// be at minima.
 func (k *Jackknife) Sum(dst []float64, o *objective.Objective, tau []float64) error {
 	if k.summed == nil {
 		k.summed = newBatch(k, false)
@@ -104,7 +105,7 @@ func (k *Jackknife) Sum(dst []float64, o *objective.Objective, tau []float64) er
 	return nil
 }
 
-// Solve computes Factor, Moves and Remaining from the sums over all rows, whose memory it keeps.
+// Solve computes Factor, Moves and Remaining from the sums over all rows. It overwrites and keeps their memory.
 func (k *Jackknife) Solve(sums []float64, penalty objective.Regularizer) error {
 	if err := k.assemble(sums, penalty); err != nil {
 		return err
@@ -119,7 +120,7 @@ func (k *Jackknife) Solve(sums []float64, penalty objective.Regularizer) error {
 	return nil
 }
 
-// assemble computes the Hessian, in place of its factor, and the moves.
+// assemble computes the moves, and the Hessian in the memory of its factor.
 func (k *Jackknife) assemble(list []float64, penalty objective.Regularizer) error {
 	P, s := k.P, k.view(list)
 	k.Factor, k.Moves, k.grad, k.terms = s.hessian, s.moves, s.grad, s.terms
@@ -138,7 +139,7 @@ func (k *Jackknife) assemble(list []float64, penalty objective.Regularizer) erro
 	return nil
 }
 
-// normalMoves is the part of an entry of the moves normal to the span of Q.
+// normalMoves is the part of an entry of the moves that is normal to the span of Q.
 func (k *Jackknife) normalMoves(shares []float64, p, q int) (sum float64) {
 	for _, t := range k.TermsOf(p) {
 		for _, u := range k.TermsOf(q) {
@@ -161,13 +162,13 @@ func (k *Jackknife) factorize() error {
 	return nil
 }
 
-// solve replaces the n columns of b by H^-1 times them.
+// solve overwrites b, with n columns, by H^-1 b.
 func (k *Jackknife) solve(b []float64, n int) {
 	factor := blas64.Triangular{N: k.P, Stride: k.P, Data: k.Factor, Uplo: blas.Upper, Diag: blas.NonUnit}
 	lapack64.Potrs(factor, blas64.General{Rows: k.P, Cols: n, Stride: n, Data: b})
 }
 
-// move writes M times n vectors, the rows of x, into those of dst.
+// move multiplies M by n vectors, the rows of x, and writes the products into the rows of dst.
 func (k *Jackknife) move(dst, x []float64, n int) {
 	dense.FrameProducts(dst, k.P, nil, k.Moves, nil, x, k.P, n, k.P)
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// maxLeverage bounds leverages, and so the factor 1/(1 - h) of the first-order change by twenty.
+// maxLeverage bounds leverages. It limits the factor 1/(1 - h) of the first-order change to twenty.
 const maxLeverage = 0.95
 
-// Row is the change when one row is left out: how far the sheet moves, the distance of the row from it and from
-// the sheet of the others, and its leverage.
+// Row is the change when one row is left out: the distance that the sheet moves, the distances of the row from the
+// sheet fitted with it and without it, and its leverage.
 type Row struct{ Move, Residual, Without, Leverage float64 }
 
 // response computes the first-order change of the sheet when a row of a batch is left out, at P^2 operations
@@ -25,7 +25,7 @@ type Row struct{ Move, Residual, Without, Leverage float64 }
 //
 //	x_i = H^-1 w_i g_i,
 //
-// which changes e_i by de_i for fixed tau_i, and by df_i with tau_i at its minimum.
+// It changes e_i by de_i for fixed tau_i, and by df_i with tau_i at its minimum.
 type response struct {
 	*batch
 	x, moved    []float64 // n x P
@@ -35,7 +35,7 @@ type response struct {
 	slope       []float64 // n: x_i'Hx_i
 	remainder   []float64 // n: x_i'H_i x_i less de'L de, times the weight
 
-	turned, turning, pulled, bend []float64 // D: parts of the second order of a move
+	turned, turning, pulled, bend []float64 // D: second-order terms of a move
 }
 
 func newResponse(k *Jackknife) *response {
@@ -48,7 +48,7 @@ func newResponse(k *Jackknife) *response {
 	}
 }
 
-// LeaveOut computes the influence of every row of an objective, with their coordinates at minima.
+// LeaveOut computes the influence of every row of an objective, whose coordinates must be at minima.
 func (k *Jackknife) LeaveOut(dst []Row, o *objective.Objective, tau []float64) error {
 	batches := (len(dst) + BatchRows - 1) / BatchRows
 	errs := make([]error, batches)
@@ -68,7 +68,7 @@ func (k *Jackknife) LeaveOut(dst []Row, o *objective.Objective, tau []float64) e
 	return cmp.Or(errs...)
 }
 
-// run computes the influence of the rows that are loaded.
+// run computes the influence of the loaded rows.
 func (a *response) run(dst []Row) error {
 	a.solve()
 	n, P, D, frame := a.n, a.k.P, a.k.F.D, a.second.Frame
@@ -94,7 +94,7 @@ func (a *response) run(dst []Row) error {
 	return nil
 }
 
-// solve computes x, and the products of the moves with it.
+// solve computes x and the product of the moves with x.
 func (a *response) solve() {
 	k, n := a.k, a.n
 	for i := range n {
@@ -134,8 +134,8 @@ func (a *response) follow(i int) {
 	}
 }
 
-// step writes de of a step x for a row with gradient g and features h. The parts of it are those by turns of Q, with
-// the same for g in place of z, those by Theta, and the gradient times the change of Q.
+// step writes the change de for a step x of a row with gradient g and features h. The parts due to rotations of Q
+// equal those of g with g in place of z. It adds the part due to Theta, and the gradient times the change of Q.
 func (a *response) step(de, x, g, h []float64) {
 	for _, v := range [][]float64{de, a.turned, a.turning, a.pulled, a.bend} {
 		clear(v)
@@ -156,9 +156,9 @@ func (a *response) step(de, x, g, h []float64) {
 	}
 }
 
-// leverage is the share of row i in the second derivative of the cost along x, from 0 to maxLeverage. Besides
-// df'L df, that of a model linear around the row, it has terms with the curvature of the sheet times the
-// residual. These count only where they reduce it; otherwise they mislead, as the sheet turns away.
+// leverage is the fraction of the second derivative of the cost along x that is due to row i, from 0 to maxLeverage.
+// The term df'L df is that of a model linear around the row. Further terms have the curvature of the sheet times the
+// residual. They count only if they reduce the leverage; otherwise they mislead, as the sheet turns away.
 func (a *response) leverage(i int) float64 {
 	if !(a.slope[i] > 0) {
 		return 0

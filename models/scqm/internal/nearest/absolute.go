@@ -11,12 +11,12 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// leastAbsolute searches the point of a sheet that is nearest to a row in the l1 norm. The minimum of a sum of
-// absolute values is, but for the curvature of the sheet, a vertex at which d entries of the residual are 0, and
-// is found along edges. A round of a descent takes the d entries nearest to 0 as the vertex, goes there by a
-// Newton step if the sum is lower there, and minimises exactly along each edge that descends: the line on which
-// all of these entries but one stay 0 to first order. On a line every entry is a quadratic: see [Kinks]. The
-// first round of the first descent searches whole lines, so that the nearest point is exact for d = 1.
+// leastAbsolute finds the point of a sheet nearest to a row in the l1 norm. For a flat sheet the minimum is a vertex:
+// a point at which d entries of the residual are 0. It is found along edges. Each round of a descent takes the d
+// entries nearest to 0 as the vertex, and goes there by a Newton step if this lowers the sum. Then it minimises
+// exactly along each descending edge, the line on which all of these entries but one stay 0 to first order. On a line
+// every entry is a quadratic: see [Kinks]. The first round of the first descent searches whole lines, so that the
+// result is exact for d = 1.
 //
 // Source: I. Barrodale, F. D. K. Roberts, An improved algorithm for discrete l1 linear approximation, SIAM
 // Journal on Numerical Analysis 10 (1973) 839-848, for flat sheets.
@@ -25,14 +25,14 @@ type leastAbsolute struct {
 	x     []float64
 	kinks Kinks
 	best  float64   // the least sum found
-	tau   []float64 // d: where it is
+	tau   []float64 // d: its minimiser
 
-	sum, moved  float64   // of the descent: the sum at its point, the length of its last round
-	at, r       []float64 // d, D: the point of the descent, and the residual there
-	trial, next []float64 // d, D: the same where it may go
-	before      []float64 // d: where the round began
+	sum, moved  float64   // of the descent: sum at the current point, length of the last round
+	at, r       []float64 // d, D: current point of the descent, and its residual
+	trial, next []float64 // d, D: trial point, and its residual
+	before      []float64 // d: point at the start of the round
 	vertex      []int     // d: the entries nearest to 0
-	edges       []float64 // d x d: their slopes
+	edges       []float64 // d x d: slopes of these entries
 	matrix      []float64 // d x d
 	u, gradient []float64 // d: a direction, the gradient at the point
 	stale       bool      // the gradient is that at another point
@@ -43,8 +43,8 @@ type leastAbsolute struct {
 }
 
 const (
-	// absoluteRounds bounds the rounds of a descent, which ends where one lowers the sum by less than lastDecrease,
-	// relative to it, or the first one leads to more than hopeless times the least sum.
+	// absoluteRounds bounds the rounds of a descent. A descent ends when a round lowers the sum by less than the
+	// fraction lastDecrease, or when the first round ends above hopeless times the least sum.
 	absoluteRounds, lastDecrease, hopeless = 20, 1e-7, 2
 	// vanishing is the largest entry, relative to the sum, that counts as 0.
 	vanishing = 1e-12
@@ -52,7 +52,7 @@ const (
 	leastSlope = 1e-20
 )
 
-// SumsAbsolutes reports whether a loss is the sum of the absolute entries: a norm of every entry.
+// SumsAbsolutes reports whether a loss is the sum of the absolute values of the entries.
 func SumsAbsolutes(loss framework.Loss) bool {
 	_, sum := loss.(framework.Separable)
 	ball, norm := loss.(rowloss.SupportFunction)
@@ -64,7 +64,7 @@ func SumsAbsolutes(loss framework.Loss) bool {
 	return ends[0] == -1 && ends[1] == 1
 }
 
-// newLeastAbsolute prepares for a sheet, which may change. It returns nil where the loss is not l1.
+// newLeastAbsolute prepares for a sheet, which may change. It returns nil if the loss is not l1.
 func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	if !SumsAbsolutes(loss) {
 		return nil
@@ -119,8 +119,8 @@ func (s *leastAbsolute) residual(r, tau []float64) float64 {
 	return floats.Norm(r, 1)
 }
 
-// choose lists the entries that vanish nearest by, to first order, with linearly independent slopes: each on the set
-// where those before it do not change. It reports false where there are less than d.
+// choose lists the d entries with linearly independent slopes that vanish nearest to the point, to first order. Each
+// is measured on the set on which the earlier ones do not change. It returns false if there are fewer than d.
 func (s *leastAbsolute) choose() bool {
 	f, d, D := s.f, s.f.Latent, s.f.D
 	f.Jacobian(s.jac, s.at)
@@ -178,7 +178,7 @@ func (s *leastAbsolute) solve() bool {
 	return dense.Solve(s.matrix, s.u, len(s.u))
 }
 
-// toVertex takes a Newton step to the vertex where the sum is lower there.
+// toVertex takes a Newton step to the vertex if this lowers the sum.
 func (s *leastAbsolute) toVertex() {
 	for i, k := range s.vertex {
 		s.u[i] = -s.r[k]
@@ -197,7 +197,7 @@ func (s *leastAbsolute) step(t float64) {
 	}
 }
 
-// differentiate writes the gradient of the sum of the entries that do not vanish.
+// differentiate writes the gradient of the sum of the nonzero entries.
 func (s *leastAbsolute) differentiate() {
 	for k, v := range s.r {
 		s.b[k] = math.Copysign(1, v)
@@ -214,8 +214,8 @@ func (s *leastAbsolute) differentiate() {
 
 func (s *leastAbsolute) vanishes(k int) bool { return math.Abs(s.r[k]) <= vanishing*s.sum }
 
-// along minimises along the edge on which entry j of the vertex changes: on the whole line, or where the sum falls, as
-// far as the last round moved.
+// along minimises along the edge on which entry j of the vertex changes. It searches the whole line or, where the sum
+// falls, as far as the last round moved.
 func (s *leastAbsolute) along(j int, whole bool) {
 	clear(s.u)
 	s.u[j] = 1

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Kinks are the roots of quadratics a + bt + ct^2. Between neighbouring roots the sum of their absolute values
-// is one quadratic, updated from interval to interval; its minimum is at a root, at the vertex of one of
-// these quadratics, or at an end.
+// Kinks finds the minimum of a sum of absolute values of quadratics a + bt + ct^2. Between neighbouring roots the sum
+// is one quadratic, updated from interval to interval. The minimum is at a root, at the vertex of one of these
+// quadratics, or at an end.
 type Kinks struct{ list []kink }
 
-// kink is a root of quadratic k, after which the quadratic has this sign.
+// kink is a root of quadratic k, with the sign of the quadratic after the root.
 type kink struct {
 	at, sign float64
 	k        int
 }
 
-// Least returns the minimum of the sum over from < t <= to, which may be infinite, with the minimiser.
+// Least returns the minimum of the sum over from < t <= to, which may be infinite, and the minimiser.
 func (s *Kinks) Least(a, b, c []float64, from, to float64) (least, at float64) {
 	sum := s.collect(a, b, c, from, to)
 	least = math.Inf(1)

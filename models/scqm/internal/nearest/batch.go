@@ -7,13 +7,13 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Batch projects rows by the Newton steps of [Quadratic.Minimize], many at a time: every number of a row is an entry
-// of a vector. With the Jacobian N_k = 2 A_k tau of entry k of Theta' phi, and e = Theta' phi - b,
+// Batch projects many rows at a time by the Newton steps of [Quadratic.Minimize]. Each quantity of a row is an entry
+// of a vector over rows. With the Jacobian N_k = 2 A_k tau of entry k of Theta' phi, and e = Theta' phi - b,
 //
 //	Theta' phi = N tau / 2,  g = tau - a + N'e,  H = I + N'N + sum_k e_k 2 A_k
 //
-// are half of gradient and Hessian, so that only the products of the forms with tau are needed. A step takes
-// 3sd^2 + d^3/3 operations for a row. The bits of a row do not depend on the others.
+// are half of gradient and Hessian, so that only the products of the forms with tau are needed. A step takes 3sd^2 +
+// d^3/3 operations per row. The result for a row does not depend on the others, to the last bit.
 type Batch struct {
 	f         *sheet.Sheet
 	tolerance Tolerance
@@ -21,7 +21,7 @@ type Batch struct {
 	bends     []float64 // s x d x d: 2 A_k
 	forms     []float64 // d x d x (s+1): entry ij of every 2 A_k, and of I
 
-	// Vectors of n rows, one after the other.
+	// Vectors over n rows, one after the other.
 	n                     int
 	memory                []float64
 	target, tau, value    []float64 // m: -[a; b]; d; 1: h
@@ -32,25 +32,25 @@ type Batch struct {
 	size, norms           []float64 // 1; the last |[a; b]|^2
 	trace, pivot          []float64 // 1: of hess, its least pivot
 	hess                  []float64 // d x d
-	live                  []bool    // rows that have not converged, and were not refused
+	live                  []bool    // rows that have not converged and were not refused
 
-	pulled, whole, squares []float64 // of ProjectRows
+	pulled, whole, squares []float64 // buffers of ProjectRows
 }
 
 // Tolerance is the precision of a projection.
 type Tolerance struct {
-	// Step is the length of a last Newton step, relative to tau.
+	// Step is the length of a Newton step, relative to tau, at which the iteration ends.
 	Step float64
-	// Gradient is half of the gradient of h, relative to [a; b], above which a projection is refused.
+	// Gradient is the largest half gradient of h, relative to [a; b], of an accepted projection.
 	Gradient float64
 }
 
 const (
 	// projectSteps bounds the Newton steps of a row that starts at tau = a.
 	projectSteps = 12
-	// statelessStep is the relative length of a last step: the next would be about its square, and change the
-	// distance by the square of that. statelessGradient is half of the gradient of h, relative to [a; b], above
-	// which a row has not converged.
+	// statelessStep is the relative step length at which the iteration ends. The next step would be about its square,
+	// and change the distance by the square of that. statelessGradient is the largest half gradient of h, relative to
+	// [a; b], of a converged row.
 	statelessStep, statelessGradient = 1e-4, 1e-7
 )
 
@@ -58,13 +58,13 @@ const (
 const Refused = -1.0
 
 const (
-	// batchRows bounds the rows of a batch, and batchMemory its numbers, which fit a second-level cache.
+	// batchRows bounds the rows of a batch. batchMemory bounds its numbers so that they fit a second-level cache.
 	batchRows, batchMemory = 128, 1 << 14
 	// block is the multiple to which the number of rows is rounded up.
 	block = dense.PolynomialBlock
 )
 
-// NewBatch allocates projections on f, to the precision of a tolerance.
+// NewBatch allocates projections on f with the given tolerance.
 func NewBatch(f *sheet.Sheet, at Tolerance) *Batch {
 	d, s, m := f.Latent, f.S, f.M
 	vectors := 2*m + s*d + d*d + 7*d + 9
@@ -75,7 +75,7 @@ func NewBatch(f *sheet.Sheet, at Tolerance) *Batch {
 	return b
 }
 
-// NewStatelessBatch returns a batch for projections that are a start, or the point of a pass over blocks.
+// NewStatelessBatch returns a batch for projections that serve as a start, or as the point of a pass over blocks.
 func NewStatelessBatch(f *sheet.Sheet) *Batch {
 	return NewBatch(f, Tolerance{statelessStep, statelessGradient})
 }
@@ -102,9 +102,9 @@ func (b *Batch) Reload() {
 	}
 }
 
-// Improve takes at most the given number of steps from tau, n x d, with pulled = Q'(x - c), m x stride, one axis
-// after the other, and whole = |x - c|^2. It writes squared residuals into u, and Refused where h is not convex at
-// an iterate, or a full step does not lower it. Squared residuals much smaller than whole lose many digits.
+// Improve takes at most the given number of steps from tau, n x d. pulled is Q'(x - c), m x stride, one axis after
+// the other, and whole is |x - c|^2. It writes squared residuals into u. It writes Refused if h is not convex at an
+// iterate, or if a full step does not lower h. Squared residuals much smaller than whole lose many digits.
 func (b *Batch) Improve(u, tau, pulled []float64, stride int, whole []float64, n, steps int) {
 	if b.f.S == 0 {
 		b.Project(u, tau, pulled, stride, whole, n)
@@ -113,8 +113,7 @@ func (b *Batch) Improve(u, tau, pulled []float64, stride int, whole []float64, n
 	b.run(u, tau, pulled, stride, whole, n, steps, false)
 }
 
-// Project projects as [Projection.Find] does, and refuses rows that need more steps. It has the arguments of
-// Improve.
+// Project does what [Projection.Find] does, and refuses rows that need more steps. It has the arguments of Improve.
 func (b *Batch) Project(u, tau, pulled []float64, stride int, whole []float64, n int) {
 	d := b.f.Latent
 	copy(u, whole[:n])
@@ -130,7 +129,7 @@ func (b *Batch) Project(u, tau, pulled []float64, stride int, whole []float64, n
 	}
 }
 
-// ProjectRows projects n rows of x, not more than the batch has, and returns squared residuals as Project does.
+// ProjectRows projects n rows of x, at most the capacity of the batch. It returns squared residuals as Project does.
 func (b *Batch) ProjectRows(tau, x []float64, n int) []float64 {
 	if b.pulled == nil {
 		b.pulled, b.whole, b.squares = make([]float64, b.f.M*b.most), make([]float64, b.most), make([]float64, b.most)
@@ -205,7 +204,7 @@ func (b *Batch) resize(n int) {
 	take(1, &b.value, &b.next, &b.slope, &b.length, &b.size, &b.norms, &b.trace, &b.pivot)
 }
 
-// newton takes at most the given number of steps, and writes h, or Refused.
+// newton takes at most the given number of steps. It writes h, or Refused.
 func (b *Batch) newton(u []float64, steps int) {
 	for left := len(u); steps > 0 && left > 0; steps-- {
 		b.derivatives(true)
@@ -218,7 +217,7 @@ func (b *Batch) newton(u []float64, steps int) {
 	}
 }
 
-// accept writes h, or Refused where a step fails, and returns the number of rows that have not converged.
+// accept writes h, or Refused if a step fails. It returns the number of rows that have not converged.
 func (b *Batch) accept(u []float64) (left int) {
 	n := len(u)
 	live, next, value, slope := b.live[:n], b.next[:n], b.value[:n], b.slope[:n]
@@ -245,7 +244,7 @@ func (b *Batch) accept(u []float64) (left int) {
 	return left
 }
 
-// certify refuses the rows loaded where I + 2B is not positive definite, or the gradient is too long.
+// certify refuses a loaded row if I + 2B is not positive definite or the gradient is too long.
 func (b *Batch) certify(u []float64) {
 	b.derivatives(false)
 	b.solve()
@@ -334,8 +333,8 @@ func (b *Batch) solve() {
 	}
 }
 
-// advance writes the end of the step into trial, with the product of step and gradient, and squared lengths. Rows that
-// are not live stay where they are.
+// advance writes the end of the step into trial, with the product of step and gradient, and squared lengths. Rows
+// that are not live do not move.
 func (b *Batch) advance() {
 	for l, on := range b.live[:b.n] {
 		for j := l; j < len(b.step) && !on; j += b.n {

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// DiagonalForm is the loss r'Mr in coordinates in which M is diagonal, so that it is a sum over the entries.
+// DiagonalForm is the loss r'Mr in coordinates in which M is diagonal. It is then a sum over the entries.
 type DiagonalForm struct {
 	// Values are the entries of M on the diagonal.
 	Values []float64
@@ -17,7 +17,7 @@ type DiagonalForm struct {
 	Of framework.Loss
 }
 
-// Keep returns the loss of rows with these entries only, the others being zero.
+// Keep returns the loss of rows restricted to these entries; the others are zero.
 func (l *DiagonalForm) Keep(entries []int) *DiagonalForm {
 	kept := &DiagonalForm{make([]float64, len(entries)), l.Of}
 	for k, j := range entries {

@@ -1,5 +1,4 @@
-// Package nearest finds the latent coordinates of points of a sheet that are
-// nearest to given rows. In the Euclidean norm that is a quartic in R^d for every
-// row, in which D no longer occurs (orthogonal distance regression); for other
+// Package nearest finds the latent coordinates of the point of a sheet that is nearest to a given row (orthogonal
+// distance regression). In the Euclidean norm this minimises a quartic in R^d, which does not involve D. For other
 // losses Newton's method continues from its solutions.
 package nearest

@@ -9,15 +9,14 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// General minimises the loss of every row over its tau, for any loss, by damped
-// Newton steps. It serves a batch of rows whose losses are evaluated together; one
-// row is a batch of one. A step of a row takes its loss with two derivatives, and
-// one loss for every length tried.
+// General minimises the loss of every row over its tau by damped Newton steps, for any loss. The losses of a batch of
+// rows are evaluated together; one row is a batch of one. A step of a row takes one loss with two derivatives, and
+// one loss for each step length tried.
 type General struct {
-	// Steps bounds the steps of a row, Tries the lengths tried in each.
+	// Steps bounds the steps of a row, Tries the step lengths tried in each.
 	Steps, Tries int
-	// Decrease is the decrease of a row's loss, relative to it, and Precision the
-	// length of a step, relative to tau, below which the row has converged.
+	// Decrease and Precision define convergence of a row: the decrease of its loss, relative to the loss, and the
+	// length of a step, relative to tau.
 	Decrease, Precision float64
 
 	d                 int
@@ -29,7 +28,7 @@ type General struct {
 	active, searching []int     // rows
 }
 
-// Work counts evaluations of rows: with both derivatives, and of losses alone.
+// Work counts evaluations of rows: those with both derivatives, and those of losses alone.
 type Work struct{ Derivatives, Losses int }
 
 // NewGeneral prepares for n rows of d latent coordinates.
@@ -49,11 +48,11 @@ const (
 	lastStep = 1e-14
 )
 
-// Cost returns the losses of all rows where they are after Minimize.
+// Cost returns the losses of all rows after Minimize.
 func (s *General) Cost() []float64 { return s.cost }
 
-// Minimize moves the rows of tau, d coordinates each and no more than prepared for, in place. evaluate computes losses, and
-// derivatives with respect to tau, of the rows listed.
+// Minimize moves the rows of tau in place, each of d coordinates, at most as many as prepared for. evaluate computes
+// losses, and derivatives with respect to tau, of the listed rows.
 func (s *General) Minimize(tau []float64, evaluate func(to RowResults, tau []float64, list []int) error) (work Work, err error) {
 	s.active = s.active[:0]
 	for i := range len(tau) / s.d {
@@ -129,19 +128,18 @@ const (
 	Armijo = 1e-4
 	// Rounding is the relative rounding error of a value.
 	Rounding = 0x1p-50
-	// Tries bounds the step lengths tried in a minimisation, InnerTries those in an inner step of an outer
-	// iteration.
+	// Tries bounds the step lengths tried in a minimisation, InnerTries those in an inner step of an outer iteration.
 	Tries, InnerTries = 40, 4
 )
 
-// Accepts is Armijo's rule for a step of length t, given the slope at length 0. A full step, the first trial,
-// may also leave the value equal up to rounding: close to a minimum it still improves the argument.
+// Accepts is Armijo's rule for a step of length t, given the slope at length 0. A full step, the first trial, is also
+// accepted if the value is equal up to rounding: close to a minimum it still improves the argument.
 func Accepts(value, next, t, slope float64, first bool) bool {
 	return next <= value+Armijo*t*slope || first && next <= value+Rounding*math.Abs(value)
 }
 
-// Shorten returns the length to try after a rejected one: the minimum of the parabola through both values and
-// the slope, but between a tenth and a half of the last.
+// Shorten returns the step length to try after a rejected one. It is the minimum of the parabola through both values
+// and the slope, limited to between a tenth and a half of the rejected length.
 //
 // Source: J. E. Dennis, R. B. Schnabel, Numerical Methods for Unconstrained Optimization and Nonlinear
 // Equations, algorithm A6.3.1.

@@ -28,16 +28,15 @@ import (
 // minimum is lower and a quartic has few.
 
 const (
-	// maxDescents bounds the descents from one minimum to a lower one. A quartic in the plane has at most 5
-	// minima.
+	// maxDescents bounds the moves from one minimum to a lower one. A quartic in the plane has at most 5 minima.
 	maxDescents = 12
-	// tie is the relative difference of distances below which two points are equally near.
+	// tie is the relative difference of distances below which two points count as equally near.
 	tie = 1e-12
-	// convexSlack is the rounding of an eigenvalue of I + 2B in units of its largest entry.
+	// convexSlack is the rounding error of an eigenvalue of I + 2B in units of its largest entry.
 	convexSlack = 0x1p-46
 )
 
-// descend moves from a stationary point, where h is value, to lower ones until none is found.
+// descend moves from a stationary point, where h equals value, to lower ones until none is found.
 func (p *Projection) descend(tau []float64, value float64) {
 	for range maxDescents {
 		p.Value(tau)
@@ -53,8 +52,8 @@ func (p *Projection) descend(tau []float64, value float64) {
 	}
 }
 
-// certified reports whether I + 2B, or S + 2B in the metric of a loss, has no negative eigenvalue where Value was
-// called last. It leaves the matrix in bent.
+// certified reports whether I + 2B, or S + 2B in the metric of a loss, has no negative eigenvalue at the last
+// argument of Value. It leaves the matrix in bent.
 func (p *Projection) certified() bool {
 	f, d, size := p.f, p.f.Latent, 0.0
 	clear(p.bent)
@@ -76,8 +75,8 @@ func (p *Projection) certified() bool {
 	return dense.FactorCholesky(p.eigen.A, d, 0, 0)
 }
 
-// leave writes a point lower than tau, a stationary point with value h for which certified was called last,
-// into lower. It reports false where it finds none.
+// leave writes a point lower than tau into lower. tau is a stationary point with value h, at which certified was
+// called last. It returns false if it finds none.
 func (p *Projection) leave(tau []float64, value float64) bool {
 	d := len(tau)
 	if d == 2 {
@@ -108,8 +107,8 @@ func (p *Projection) leave(tau []float64, value float64) bool {
 	return false
 }
 
-// lowerAlong writes the minimum on the line through tau along a direction into lower, where it is below value
-// by more than a tie: otherwise an equal point by symmetry would end the search. On the line h is, with r,
+// lowerAlong writes the minimum on the line through tau along a direction into lower, if it is below value by more
+// than a tie. Without this margin an equal point by symmetry would end the search. On the line h is, with r,
 //
 //	h(tau) + 2r g.u + r^2 (u'Hu + 2r Nu.q(u) + r^2 |q(u)|^2).
 func (p *Projection) lowerAlong(tau []float64, value float64) bool {

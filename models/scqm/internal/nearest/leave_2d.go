@@ -8,10 +8,10 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// sextic is the form P of degree 6 whose negative values are the directions in the plane in which a stationary
-// point can be left for a nearer one, and u'(I + 2B)u, which is negative wherever P is. On unit vectors P is a
-// trigonometric polynomial of degree 6, whose second derivative is at most 36 times its largest value (S.
-// Bernstein): an arc with P above the sum of that times width^2/8 at both ends is left alone, others are halved.
+// sextic is a form P of degree 6 on the plane. Along directions with P < 0, a stationary point can be left for a
+// nearer one. It also holds u'(I + 2B)u, which is negative wherever P is. On unit vectors P is a trigonometric
+// polynomial of degree 6, whose second derivative is at most 36 times its largest value (S. Bernstein). An arc is
+// discarded if P at both ends exceeds this bound times width^2/8; other arcs are halved.
 type sextic struct {
 	square [5]float64 // |q(u)|^2, by powers of u_2
 	cross  [4]float64 // Nu . q(u)
@@ -27,7 +27,7 @@ type sextic struct {
 type arc struct{ from, to, first, last float64 }
 
 const (
-	// maxHalvings bounds the arcs to look at, and so how often one is halved; maxArcs bounds the arcs looked at.
+	// maxHalvings bounds how often one arc is halved; maxArcs bounds the number of arcs examined.
 	maxHalvings, maxArcs = 32, 4096
 	// sexticRounding is the rounding of P in units of its largest term.
 	sexticRounding = 0x1p-47
@@ -47,8 +47,8 @@ func (p *sextic) load(f *sheet.Sheet, theta, h, part, tau []float64) {
 	p.part = [3]float64{part[0], part[1] + part[2], part[3]}
 }
 
-// search calls lower with directions in which P is negative, or 0 to rounding, until one call reports true. It
-// reports false where none does.
+// search calls lower with directions in which P is negative, or 0 to rounding, until one call returns true. It
+// returns false if none does.
 func (p *sextic) search(lower func(u, v float64) bool) bool {
 	p.expand()
 	// u'(I + 2B)u is mean + radius cos(2 angle - phase).

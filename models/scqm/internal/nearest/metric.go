@@ -14,8 +14,8 @@ import (
 //
 //	(f(tau) - x)'M(f(tau) - x) = (z(tau) - y)'A(z(tau) - y) + a constant,
 //
-// so that D no longer occurs where y is known. With blocks A_U, A_UV, A_V for tau and for Theta' phi, around a
-// stationary point tau with e = z - y, B = sum_k (Ae)_(d+k) A_k and N = 2 (A_k tau)_k,
+// so that D no longer occurs once y is known. A_U, A_UV and A_V are the blocks of A for tau and for Theta' phi. At a
+// stationary point tau, with e = z - y, B = sum_k (Ae)_(d+k) A_k and N = 2 (A_k tau)_k,
 //
 //	h(tau + t) = h(tau) + t'(S + 2B)t + |(N + A_V^-1 A_VU)t + q(t)|^2 in A_V,
 //	S = A_U - A_UV A_V^-1 A_VU,
@@ -43,7 +43,7 @@ func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 	return p
 }
 
-// newFrameMetric returns a metric of which A is given.
+// newFrameMetric returns a metric for a given A.
 func newFrameMetric(f *sheet.Sheet) *metric {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &metric{
@@ -76,7 +76,7 @@ func (p *metric) load(f *sheet.Sheet) {
 	p.eliminate(f)
 }
 
-// eliminate sets what depends on A and Theta.
+// eliminate sets the quantities that depend on A and Theta.
 func (p *metric) eliminate(f *sheet.Sheet) {
 	d, m, s := f.Latent, f.M, f.S
 	normal := p.factor[:s*s]

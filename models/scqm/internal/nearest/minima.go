@@ -18,11 +18,11 @@ type minimum struct {
 	value float64
 }
 
-// minima are distinct minima; memory beyond the list is used again.
+// minima are distinct minima; unused memory of the list is reused.
 type minima struct{ list []minimum }
 
-// sameMinimum is the relative distance below which two minima are the same. Minima of smoothed losses have
-// fewer digits than projections.
+// sameMinimum is the relative distance below which two minima count as the same. Minima of smoothed losses are less
+// accurate than projections.
 const sameMinimum = 1e-5
 
 func same(a, b []float64) bool {
@@ -47,7 +47,7 @@ func (m *minima) add(tau []float64, value float64) {
 	m.list[n].value = value
 }
 
-// best returns the lowest minima, at most so many.
+// best returns the lowest minima, at most the given number.
 func (m *minima) best(most int) []minimum {
 	slices.SortStableFunc(m.list, func(a, b minimum) int { return cmp.Compare(a.value, b.value) })
 	return m.list[:min(most, len(m.list))]
@@ -56,12 +56,12 @@ func (m *minima) best(most int) []minimum {
 // RowMinima describes the minima of a row.
 type RowMinima struct {
 	Residual      []float64 // at the best minimum
-	MinEigenvalue float64   // of the second derivatives there
+	MinEigenvalue float64   // of the Hessian at the best minimum
 	Count         int       // of minima
 	Second        float64   // distance from the second best, 0 if there is none
 }
 
-// Minima writes tau of the best minimum of row x, which errors call row i, and describes the minima. A row takes
+// Minima writes tau of the best minimum of row x, and describes the minima. Errors call the row i. A row takes
 // several times the work of Project.
 func (p *Projector) Minima(ctx context.Context, tau, x []float64, i int) (out RowMinima, err error) {
 	f := p.f

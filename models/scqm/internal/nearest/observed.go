@@ -7,8 +7,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Observed finds projections of a row with missing entries. With Q_A the rows of Q for the entries that are there,
-// and Q_B the others, the squared distance in those that are there and a prior tau'P tau are, up to a constant,
+// Observed finds projections of a row with missing entries. Q_A are the rows of Q for the non-missing entries, and
+// Q_B the others. The squared distance in the non-missing entries plus a prior tau'P tau is, up to a constant,
 //
 //	(z - y)'M(z - y),   M = Q_A'Q_A + P = I - Q_B'Q_B + P,   M y = Q_A'(x - c)_A,
 //
@@ -26,7 +26,7 @@ func NewObserved(f *sheet.Sheet) *Observed {
 // minPrior is added to the diagonal of M, so that y is unique even with too few entries.
 const minPrior = 1e-10
 
-// Load sets the row for Newton steps, and set for a search.
+// Load sets the row for Newton steps; set prepares it for a search.
 func (p *Observed) Load(x []float64, prior Prior) {
 	f := p.f
 	clear(p.Metric)

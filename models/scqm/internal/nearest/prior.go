@@ -9,11 +9,10 @@ import (
 )
 
 // Prior is a symmetric d x d matrix P that adds tau'P tau to the loss of a row with missing entries; nil adds
-// nothing. Without it tau of a row with few entries only fits these few, and with less than d of them it is not
-// unique.
+// nothing. Without a prior, tau overfits a row with few entries, and with fewer than d entries it is not unique.
 type Prior []float64
 
-// Of returns the prior of row i: nil where no entry of it is missing.
+// Of returns the prior of row i, nil if the row has no missing entries.
 func (p Prior) Of(x rows.Data, i int) Prior {
 	if p == nil || !x.Missing || !rows.Incomplete(x.Row(i)) {
 		return nil
@@ -51,8 +50,8 @@ func (p Prior) AddHessian(h []float64, weight float64) {
 	}
 }
 
-// OfCompleteRows returns a loss for complete rows in its most efficient form: the sum of squares as a function
-// of the squared norm, others unchanged.
+// OfCompleteRows returns a loss for complete rows in its most efficient form. The sum of squares becomes a function
+// of the squared norm; other losses are unchanged.
 func OfCompleteRows(l framework.Loss) framework.Loss {
 	if _, radial := l.(framework.Radial); !radial && l.Name() == "squared_l2" {
 		return squares{l}

@@ -10,9 +10,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// ProjectRows writes the latent coordinates of all rows of x into tau, in parallel. The result for a row does
-// not depend on the others; see [Projector] for its cost. missing says how incomplete rows are
-// projected.
+// ProjectRows writes the latent coordinates of all rows of x into tau, in parallel. The result for a row does not
+// depend on the others; see [Projector] for its cost. missing holds the loss and the prior for incomplete rows.
 func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, missing Missing, threads int) error {
 	threads = Callers(loss, threads)
 	shards := max(par.Shards(x.N), min(x.N, threads))

@@ -11,22 +11,23 @@ import (
 )
 
 const (
-	// maxSteps bounds the Newton steps from one start: next to none needs more than 10, but along a narrow valley
-	// hundreds do.
+	// maxSteps bounds the Newton steps from one start. Almost no start needs more than 10, but along a narrow valley
+	// hundreds are needed.
 	maxSteps = 2000
-	// precision is the length of a last Newton step, relative to tau. Steps along a narrow valley are short, too.
+	// precision is the length of a Newton step, relative to tau, at which the iteration ends. It is small because
+	// steps along a narrow valley are short, too.
 	precision = 1e-15
-	// fewDigits is the same where a start is tried.
+	// fewDigits is the precision of a first run from each start.
 	fewDigits = 1e-4
-	// LostDigits is the squared residual, relative to the squared distance from
-	// c, below which it is computed from the residual itself.
+	// LostDigits is a squared residual, relative to the squared distance from c. Below it the squared residual is
+	// computed from the residual itself.
 	LostDigits = 1e-3
 	// maxMinima is the number of distinct nearest points kept per row.
 	maxMinima = 3
 )
 
-// Projection finds the nearest point of a sheet in the Euclidean norm, or in that of a loss r'Mr (see [metric]).
-// By Q'Q = I the distance of x from f(tau) is, up to a constant,
+// Projection finds the nearest point of a sheet in the Euclidean norm, or in the norm of a loss r'Mr (see [metric]).
+// By Q'Q = I the squared distance of x from f(tau) is, up to a constant,
 //
 //	h(tau) = |a - tau|^2 + |b - Theta' phi(tau)|^2,  a = U'(x-c), b = V'(x-c),
 //
@@ -34,17 +35,17 @@ const (
 // projections for other losses. A row takes 2Dm operations for a and b, and Newton steps of [Quadratic] from at
 // most 3d + 4 starts.
 type Projection struct {
-	*Quadratic           // with a above b as Y
+	*Quadratic           // Y is [a; b]
 	metric     *metric   // nil for the Euclidean norm
 	start      []float64 // d
 	base       []float64 // d: a point of a line
 	along      []float64 // d: its direction
-	line       []float64 // m: z along a line, the part linear in t
-	square     []float64 // m: and the quadratic one
+	line       []float64 // m: z along a line, the linear part in t
+	square     []float64 // m: the quadratic part in t
 	diff       []float64 // D
 	bent       []float64 // d x d: I + 2B
 	eigen      *dense.SymmetricEigen
-	first      []float64 // d: of All
+	first      []float64 // d: buffer of All
 	lower, end []float64 // d
 	sextic     sextic
 	minima     minima
@@ -59,8 +60,8 @@ func NewProjection(f *sheet.Sheet) *Projection {
 	}
 }
 
-// NewLossProjection returns a Projection in the metric of a loss r'Mr, and in the Euclidean norm for other
-// losses, for the current sheet: see Reload.
+// NewLossProjection returns a Projection for the current sheet, in the metric of a loss r'Mr, and in the Euclidean
+// norm for other losses. See Reload.
 func NewLossProjection(f *sheet.Sheet, loss framework.Loss) *Projection {
 	p := NewProjection(f)
 	if p.metric = newMetric(f, loss); p.metric != nil {
@@ -87,9 +88,9 @@ func (p *Projection) Load(x []float64) {
 	p.f.ToFrame(p.Y, p.diff)
 }
 
-// Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. It is a function of Y and
-// Theta alone, and exact for d <= 2 and for s <= 1; otherwise it is the best of several starts, improved along the
-// eigenvectors of I + 2B. It returns h there and leaves the values of [Quadratic.Value].
+// Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. The result is a function of Y and
+// Theta alone. It is exact for d <= 2 and for s <= 1. Otherwise it is the best of several starts, improved along the
+// eigenvectors of I + 2B. Find returns h at tau and leaves the results of [Quadratic.Value].
 func (p *Projection) Find(tau []float64) float64 {
 	copy(tau, p.Y[:p.f.Latent])
 	if p.f.S == 0 {
@@ -106,8 +107,8 @@ func (p *Projection) Find(tau []float64) float64 {
 	return p.Value(tau)
 }
 
-// lowest moves tau, where h is value, to the lowest minimum reached from the starts, and returns h there. Runs that
-// are not lower after a few digits are stopped.
+// lowest moves tau, where h equals value, to the lowest minimum reached from the starts, and returns h there. Runs
+// that are not lower after a few digits are stopped.
 func (p *Projection) lowest(tau []float64, value float64) float64 {
 	p.eachStart(func(start []float64) {
 		copy(p.end, start)
@@ -121,8 +122,8 @@ func (p *Projection) lowest(tau []float64, value float64) float64 {
 	return value
 }
 
-// All returns the nearest point of the sheet and up to two local ones from several starts, by ascending distance. They
-// are valid until the next row.
+// All returns the nearest point of the sheet and up to two local minima from several starts, by ascending distance.
+// They are valid until the next row.
 func (p *Projection) All() []minimum {
 	p.minima.reset()
 	p.minima.add(p.first, p.Find(p.first))
@@ -142,9 +143,9 @@ func (p *Projection) All() []minimum {
 	return p.minima.best(maxMinima)
 }
 
-// eachStart calls do for every start other than a: the stationary points of h on lines, where it is a quartic in one
-// variable: through the origin and a, and through a along each eigenvector of sum_k b_k A_k, the directions in which
-// a sheet can curve towards x on either side of a saddle.
+// eachStart calls do for every start other than a. The starts are the stationary points of h on lines, where h is a
+// quartic in one variable. One line goes through the origin and a. The others go through a along the eigenvectors of
+// sum_k b_k A_k: in these directions a sheet can curve towards x on either side of a saddle.
 func (p *Projection) eachStart(do func(tau []float64)) {
 	f, a := p.f, p.Y[:p.f.Latent]
 	clear(p.base)
@@ -172,9 +173,8 @@ func (p *Projection) onLine(do func(tau []float64)) {
 	}
 }
 
-// lineRoots finds the stationary points of h on the line tau0 + t along. They are
-// found in units of the distance of x from c, so that what counts as a cubic does
-// not depend on the unit of the data.
+// lineRoots finds the stationary points of h on the line tau0 + t along. It works in units of the distance of x from
+// c, so that the test for a cubic does not depend on the unit of the data.
 func (p *Projection) lineRoots(roots *[3]float64, tau0 []float64) int {
 	f, v := p.f, p.along
 	p.Value(tau0)

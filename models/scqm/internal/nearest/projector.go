@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// firstEps and lastEps are the smoothing lengths a projection begins and
-	// ends with, in units of the row's largest residual.
+	// firstEps and lastEps are the first and last smoothing length of a projection, in units of the row's largest
+	// residual.
 	firstEps, lastEps = 1e-1, 1e-9
-	// smoothedStep is the relative length of a last Newton step at all smoothing lengths but the last, which only
-	// provide warm starts.
+	// smoothedStep is the relative step length at which Newton's method ends for all smoothing lengths but the last.
+	// Their results only serve as warm starts.
 	smoothedStep = 1e-4
-	// exactStep and exactGradient are the [Tolerance] of rows projected to full precision: Newton's method
-	// converges quadratically.
+	// exactStep and exactGradient are the [Tolerance] of rows projected to full precision: Newton's method converges
+	// quadratically.
 	exactStep, exactGradient = 1e-7, 1e-12
 )
 
-// Projector finds the latent coordinates of rows under one loss: minima over tau in R^d of loss(f(tau) - x),
-// row by row. For radial losses that is a [Projection], at 2Dm operations and Newton steps in R^m; for others
-// [General] continues from there by smoothing, at one loss of D entries and its derivatives for every step, to
-// the lowest of the minima that several starts lead to. Under the sum of absolute residuals these are found by
-// descents along edges (leastAbsolute); for d = 1 the nearest point is exact. A Projector is for one goroutine.
+// Projector finds the latent coordinates of rows under one loss: for each row, the minimum over tau in R^d of
+// loss(f(tau) - x). For radial losses it is a [Projection], with 2Dm operations and Newton steps in R^m. For other
+// losses [General] continues from the projection by smoothing, with one loss of D entries and its derivatives per
+// step, and returns the lowest minimum from several starts. For the sum of absolute residuals, descents along edges
+// (leastAbsolute) find the minima; for d = 1 the nearest point is exact. Use a Projector from one goroutine.
 type Projector struct {
-	// Missing is how rows with missing entries are projected.
+	// Missing has the loss and the prior for rows with missing entries.
 	Missing Missing
 
 	f          *sheet.Sheet
@@ -36,9 +36,9 @@ type Projector struct {
 	projection *Projection
 	w          *Worker
 	newton     *General
-	batch      *Batch         // in the Euclidean norm; nil where neither the loss nor its descent needs it
-	squares    []float64      // of the rows last projected by batch
-	absolute   *leastAbsolute // nil where the loss is another
+	batch      *Batch         // in the Euclidean norm; nil if neither the loss nor its descent needs it
+	squares    []float64      // squared residuals of the rows last projected by batch
+	absolute   *leastAbsolute // nil if the loss is not l1
 	tau        []float64      // d
 	refined    minima         // of the loss
 	observed   *Observed      // made at first use
@@ -72,9 +72,9 @@ func (p *Projector) Reload() {
 	}
 }
 
-// Project writes the coordinates of all rows of x into tau. Where the loss is not radial and a row has several
-// nearest points in the Euclidean norm, it minimises the loss from each nearest point, and returns the lowest
-// minimum. Errors count rows from first.
+// Project writes the coordinates of all rows of x into tau. If the loss is not radial and a row has several nearest
+// points in the Euclidean norm, it minimises the loss from each nearest point and returns the lowest minimum. Errors
+// count rows from first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
 	if p.batch != nil {
 		p.batch.Reload()
@@ -120,7 +120,7 @@ func (p *Projector) distance() bool {
 	return radial || p.projection.metric != nil
 }
 
-// projected reports whether the batch projected a row, counted from the first of all.
+// projected reports whether the batch projected the row with this index among all rows.
 func (p *Projector) projected(row int) bool {
 	u := p.squares[row%p.batch.most]
 	return u != Refused && !math.IsNaN(u)
@@ -130,7 +130,7 @@ func tooFar(row int) error {
 	return fmt.Errorf("scqm: row %d is too far from the sheet to be projected: %w", row, rows.ErrInput)
 }
 
-// leastAbsolute searches the nearest point in the l1 norm, from out where projected says that this is the
+// leastAbsolute finds the nearest point in the l1 norm. It starts from out if projected reports that out is the
 // Euclidean projection. For d > 1 it also descends from every start of [Projection.eachStart].
 func (p *Projector) leastAbsolute(out, x []float64, projected bool) {
 	s, f := p.absolute, p.projection
@@ -165,7 +165,8 @@ func (p *Projector) projectPartial(ctx context.Context, out, x []float64) error 
 	return err
 }
 
-// refine returns the minima of the loss of a row to which the nearest points in the Euclidean norm lead, the best first.
+// refine returns the minima of the loss of a row reached from the nearest points in the Euclidean norm, the best
+// first.
 func (p *Projector) refine(ctx context.Context, x rows.Data, starts []minimum) ([]minimum, error) {
 	if p.distance() {
 		return starts, nil
@@ -185,7 +186,7 @@ func (p *Projector) refine(ctx context.Context, x rows.Data, starts []minimum) (
 	return p.refined.best(len(starts)), nil
 }
 
-// continuation minimises the loss of one row from tau, in place. A loss with kinks is smoothed over decreasing
+// continuation minimises the loss of one row from tau, in place. It smooths a loss with kinks over decreasing
 // lengths, each warm-started from the last. It returns the unsmoothed loss.
 func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data) (float64, error) {
 	start, err := p.value(ctx, p.loss, tau, x)
@@ -223,7 +224,7 @@ func (p *Projector) value(ctx context.Context, loss framework.Loss, tau []float6
 	return cost[0], err
 }
 
-// minimize moves a row to the local minimum, with a last step of this precision.
+// minimize moves a row to the local minimum, and ends at a step of this precision.
 func (p *Projector) minimize(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data, precision float64) error {
 	p.newton.Precision = precision
 	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Prior: p.Missing.Prior}

@@ -7,13 +7,12 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Quadratic minimises over tau in R^d a quadratic form of z(tau) in R^m,
+// Quadratic minimises a quadratic form of z(tau) in R^m over tau in R^d,
 //
 //	h(tau) = e'Me + 2 b'e + sum_j p_j (tau_j - t_j)^2,   e = z(tau) - y,
 //
-// by damped Newton steps. With y = Q'(x - c) and M = I that is the squared
-// distance of a row x from the sheet, less a constant, and D no longer occurs in
-// it. A step takes about m d^2 operations, and m^2 d more where M is not I.
+// by damped Newton steps. With y = Q'(x - c) and M = I it is the squared distance of a row x from the sheet, up to a
+// constant, without D. A step takes about m d^2 operations, and m^2 d more if M is not I.
 type Quadratic struct {
 	f *sheet.Sheet
 	// Y is y.
@@ -25,7 +24,7 @@ type Quadratic struct {
 	// Prior holds p_j, and PriorMean t_j; nil stands for p = 0.
 	Prior, PriorMean []float64
 
-	// What Value leaves behind: e, and phi(tau).
+	// Results of Value: e, and phi(tau).
 	E, Phi []float64
 
 	me        []float64 // m: Me + b
@@ -73,8 +72,7 @@ func (q *Quadratic) Value(tau []float64) float64 {
 	return sum
 }
 
-// derivatives writes half of gradient and Hessian at tau, where Value was called
-// last.
+// derivatives writes half of gradient and Hessian at tau, the last argument of Value.
 func (q *Quadratic) derivatives(tau []float64) {
 	f := q.f
 	f.TauGradient(q.g, q.w, tau, q.me)
@@ -113,8 +111,8 @@ func (q *Quadratic) metricGram() {
 	}
 }
 
-// Step takes a damped Newton step from tau, in place, where the last call of Value returned value. It returns h
-// there, and whether tau moved.
+// Step takes a damped Newton step from tau, in place. The last call of Value must have been at tau and returned
+// value. It returns h at the new point, and whether tau moved.
 func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool) {
 	q.derivatives(tau)
 	dense.NewtonStep(q.step, q.h, q.g, dense.Flat)
@@ -132,9 +130,9 @@ func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool
 	return value, false
 }
 
-// Minimize takes at most so many steps from tau, in place, and none after one that
-// is as short as the precision, relative to tau, or does not lower h. It returns h there and leaves
-// behind what Value does.
+// Minimize takes at most the given number of steps from tau, in place. It ends after a step that is shorter than the
+// precision, relative to tau, or does not lower h. It returns h at the last point, with the same side effects as
+// Value.
 func (q *Quadratic) Minimize(tau []float64, steps int, precision float64) float64 {
 	value := q.Value(tau)
 	for range steps {

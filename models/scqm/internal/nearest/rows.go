@@ -14,13 +14,12 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// RowResults are the destinations of a row evaluation; nil ones are not
-// computed. Entries are by row number: costs[i], d entries of grad, d*d of hess.
+// RowResults are the destinations of a row evaluation; nil ones are not computed. They are indexed by row number:
+// costs[i], d entries of grad, d*d of hess.
 type RowResults struct{ Costs, Grad, Hess []float64 }
 
-// RowEvaluation evaluates losses of rows as functions of their tau, with gradient
-// J'g and Hessian: 2Dm operations and a loss of D entries for a row, and dD more
-// for its Hessian.
+// RowEvaluation evaluates the loss of a row as a function of its tau, with gradient J'g and Hessian. A row takes 2Dm
+// operations and a loss of D entries, and dD more for its Hessian.
 type RowEvaluation struct {
 	Sheet *sheet.Sheet
 	Loss  framework.Loss
@@ -104,8 +103,8 @@ func (e *RowEvaluation) latent(row int) []float64 {
 //
 //	H = E'Q' (hess loss)(r) Q E + sum_k (V'g)_k 2 A_k,
 //
-// with E the Jacobian of z. It holds the buffers for it. A row takes 2Dmd operations
-// and d products with the Hessian of the loss.
+// with E the Jacobian of z. It holds the buffers. A row takes 2Dmd operations and d products with the Hessian of the
+// loss.
 type RowHessian struct {
 	E       []float64 // m x d
 	jr      []float64 // d: a column of H
@@ -165,8 +164,8 @@ func (h *RowHessian) write(e *RowEvaluation, w *Worker, hess, r, g []float64, n 
 	return nil
 }
 
-// Worker holds the buffers of one goroutine for a batch of rows: residuals, their
-// gradients, z and phi, of which two of length D fit a second-level cache.
+// Worker holds the buffers of one goroutine for a batch of rows: residuals, their gradients, z and phi. The two
+// buffers of length D fit a second-level cache.
 type Worker struct {
 	Batch  int
 	R, G   []float64 // batch x D
@@ -188,12 +187,11 @@ func NewWorker(f *sheet.Sheet, n int) *Worker {
 	}
 }
 
-// BatchRows is the number of rows of a batch, of n in all.
+// BatchRows is the number of rows of a batch, given n rows in total.
 func BatchRows(f *sheet.Sheet, n int) int { return min(max(BatchEntries/f.D/4, 1)*4, n) }
 
 // Row returns row i of a buffer with rows of length n.
 func (*Worker) Row(buf []float64, n, i int) []float64 { return buf[i*n : (i+1)*n] }
 
-// BatchEntries is the number of residuals in a batch: two such arrays fit a
-// second-level cache of 1 MiB.
+// BatchEntries is the number of residuals in a batch: two such arrays fit a second-level cache of 1 MiB.
 const BatchEntries = 1 << 15

@@ -2,8 +2,7 @@
 //
 //	sum_i w_i loss(f(tau_i) - x_i) + Lambda sum_k |A_k|_F^2,
 //
-// as a function of c, Q, Theta and Tau: values, first derivatives, first-order
-// residuals with their certificate, smoothed kinks, and the IRLS weights, whose squares
-// have the curvature of the loss. One evaluation takes about 2nDm operations and the loss of
-// n rows.
+// as a function of c, Q, Theta and Tau. It provides values, first derivatives, first-order residuals with their
+// certificate, smoothing of kinks, and the IRLS weights, which approximate the curvature of the loss. One evaluation
+// takes about 2nDm operations and the loss of n rows.
 package objective

@@ -34,7 +34,7 @@ func (s *sums) reset() {
 	s.terms.reset()
 }
 
-// add merges other into s, in the parts that were asked for.
+// add merges other into s, in the requested parts.
 func (s *sums) add(other *sums, grad framework.Point, terms bool) {
 	s.cost += other.cost
 	if grad[BlockC] != nil {

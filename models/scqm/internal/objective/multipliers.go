@@ -16,9 +16,9 @@ import (
 // data: subgradients of the loss, where the loss is a support function, else vectors that
 // converge to its gradient. They do not include the weights of the rows.
 
-// DualScale implements [latent.PrimalDual]. The scale is the median loss of a
-// row, or of an entry out of D - d where the loss is separable: those d that tau
-// makes zero do not count. Of powers it is the median size of an entry.
+// DualScale implements [latent.PrimalDual]. The scale is the median loss of a row. If the loss is separable it is the
+// median loss per entry out of D - d, because tau can make d entries zero. For powers it is the median size of an
+// entry.
 func (p *Objective) DualScale(x framework.Point) (n int, scale float64, err error) {
 	_, power := p.PlainLoss().(rowloss.PowerSum)
 	if _, support := p.PlainLoss().(rowloss.SupportFunction); !support && !power {
@@ -94,7 +94,7 @@ func (p *Objective) losses(values, g, r []float64, from int) error {
 	return nil
 }
 
-// conjugate is l*(g) = sup g'r - l(r): that of a [rowloss.PowerSum], and 0 for a support function, whose
+// conjugate is l*(g) = sup g'r - l(r). It is nonzero for a [rowloss.PowerSum], and 0 for a support function, whose
 // multipliers are in its ball.
 func conjugate(loss framework.Loss, g []float64) (sum float64) {
 	power, ok := loss.(rowloss.PowerSum)
@@ -108,13 +108,13 @@ func conjugate(loss framework.Loss, g []float64) (sum float64) {
 	return sum
 }
 
-// evaluateFinite evaluates the loss, NaN for rows that are not finite: a bounded loss would hide them.
+// evaluateFinite evaluates the loss, with NaN for rows that are not finite: a bounded loss would hide them.
 func (p *Objective) evaluateFinite(values, g, r []float64, D int) error {
 	return dense.WithFiniteRows(r, D, func(r []float64) error { return p.loss.Evaluate(values, g, r, D) }, values, g)
 }
 
-// multiplierCertificate is the first-order system at x with the multipliers in
-// place of gradients. With the conjugate l* of the loss,
+// multiplierCertificate evaluates the first-order conditions at x with the multipliers in place of gradients. With
+// the conjugate l* of the loss,
 //
 //	l(y) >= g_i'y - l*(g_i) = l(r_i) + g_i'(y - r_i) - e_i,   e_i = l(r_i) + l*(g_i) - g_i'r_i:
 //

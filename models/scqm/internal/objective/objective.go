@@ -31,9 +31,8 @@ const (
 //
 //	sum_i w_i loss(f(tau_i) - x_i) + Lambda sum_k |A_k|_F^2,
 //
-// as a function of c, Q, Theta and Tau, with its first derivatives. An
-// evaluation takes 2nDm operations and the loss of n rows, its gradients as
-// many again. It holds buffers: use it from one goroutine at a time.
+// as a function of c, Q, Theta and Tau, with its first derivatives. An evaluation takes 2nDm operations and the loss
+// of n rows; gradients take as many again. It holds buffers: use it from one goroutine at a time.
 type Objective struct {
 	Regularizer
 	// Prior is the prior of rows with missing entries.
@@ -59,7 +58,7 @@ type Objective struct {
 	multipliers []float64 // see SetMultipliers; empty for none
 	linear      []float64 // n x D: see losses
 
-	// What Evaluate leaves behind for Resume.
+	// Stored by Evaluate for Resume.
 	at        framework.Point // the point
 	residuals []float64       // n x D there; nil until Resume was called once
 	kept      bool            // residuals belong to at
@@ -67,7 +66,7 @@ type Objective struct {
 
 	gradient, slope framework.Point // memory of that
 
-	// The first-order system at the point evaluated last, if known, with this regularizer.
+	// The first-order conditions at the point evaluated last, if known, with this regularizer.
 	known       bool
 	system      firstOrder
 	regularized Regularizer
@@ -111,7 +110,7 @@ func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads
 // NewSheet makes a sheet of the shape of the objective.
 func (p *Objective) NewSheet() *sheet.Sheet { return sheet.New(p.sheet.D, p.sheet.Latent, p.sheet.S) }
 
-// Data returns the data, which belong to the caller of New. Announce changes by SetData.
+// Data returns the data, which the caller of New owns. Changes must be announced by SetData.
 func (p *Objective) Data() *rows.Data { return &p.data }
 
 // Version is the number of times that the data were replaced.
@@ -129,7 +128,7 @@ func (p *Objective) Threads() int { return p.threads }
 // Shape returns the lengths of the blocks.
 func (p *Objective) Shape() sheet.Shape { return p.sheet.Shape }
 
-// SetData takes other data of the same shape. Caches that depend on the data compare their version.
+// SetData replaces the data by others of the same shape. Caches that depend on the data compare their version.
 func (p *Objective) SetData(x rows.Data) {
 	p.data = x
 	p.version++
@@ -140,12 +139,12 @@ func (p *Objective) SetData(x rows.Data) {
 // Blocks describes c, Q, Theta and Tau.
 func (p *Objective) Blocks() []framework.Block { return p.blocks }
 
-// Evaluate returns the cost and writes the gradients asked for.
+// Evaluate returns the cost and writes the requested gradients.
 func (p *Objective) Evaluate(grad, x framework.Point) (float64, error) {
 	return p.evaluate(grad, x, nil)
 }
 
-// evaluate also sums the terms of every gradient in the same pass, where asked for.
+// evaluate also sums the norms of the terms of every gradient in the same pass, if requested.
 func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (float64, error) {
 	p.known = p.known && p.at.Equal(x)
 	p.at.CopyFrom(x)
@@ -165,9 +164,8 @@ func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (flo
 // KeptCost returns the cost at the point evaluated last.
 func (p *Objective) KeptCost() float64 { return p.cost }
 
-// Resume writes gradients at the point evaluated last. From its first call on,
-// evaluations keep the residuals (n x D numbers), from which the gradients then
-// follow without computing the cost again.
+// Resume writes gradients at the point evaluated last. From its first call on, evaluations keep the residuals (n x D
+// numbers). The gradients then follow without computing the cost again.
 func (p *Objective) Resume(grad framework.Point) error {
 	if p.residuals == nil {
 		p.residuals = make([]float64, p.data.N*p.data.D)
@@ -181,8 +179,8 @@ func (p *Objective) Resume(grad framework.Point) error {
 	return nil
 }
 
-// accumulate runs over all rows once. What it computes depends on the gradients
-// asked for; resume takes the residuals from the last evaluation. Terms may be nil.
+// accumulate runs over all rows once and computes what the requested gradients need. resume reuses the residuals of
+// the last evaluation. terms may be nil.
 func (p *Objective) accumulate(grad framework.Point, resume bool, terms *GradientTerms) error {
 	if grad == nil {
 		grad = noGradient
@@ -303,8 +301,7 @@ func (p *Objective) rowResiduals(w *nearest.Worker, r, tau []float64, from int, 
 	}
 }
 
-// weigh adds the losses of n rows to s, and scales their gradients, by the weights of the rows; both
-// may be nil.
+// weigh adds the weighted losses of n rows to s, and multiplies their gradients by the weights; both may be nil.
 func (p *Objective) weigh(s *sums, values, g []float64, from, n int) {
 	D := p.sheet.D
 	for i := range n {

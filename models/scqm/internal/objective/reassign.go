@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// relocationPasses is the approximate cost of a relocation in passes, and otherRelocationPasses that under
-	// losses that are not radial, whose rows are searched from many starts.
+	// relocationPasses is the approximate cost of a relocation in passes. otherRelocationPasses is that for losses
+	// that are not radial, for which rows are searched from many starts.
 	relocationPasses, otherRelocationPasses = 4, 100
 	// nearerBy is the least relative decrease of its loss for which a row is relocated.
 	nearerBy = 1e-9
@@ -42,7 +42,7 @@ func (p *Objective) Reassign(x framework.Point) (moved bool, passes float64, err
 	return moved, relocationPasses, nil
 }
 
-// relocate moves the rows of part, at tau on the sheet loaded last, to their projections where these are nearer.
+// relocate moves the rows of part, at tau on the sheet loaded last, to their projections if these are nearer.
 func (p *Objective) relocate(part rows.Data, tau []float64) (moved bool, err error) {
 	n, d := part.N, p.sheet.Latent
 	old, values, other := make([]float64, n), make([]float64, n), slices.Clone(tau)

@@ -9,21 +9,22 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Regularizer is the term of the objective beside the losses, the curvature penalty
+// Regularizer is the curvature penalty, the term of the objective in addition to the losses:
 //
 //	Lambda sum_k |A_k|_F^2.
 //
-// Entries of Theta off the diagonals are twice those of A_k, and each stands for two. It is
-// a function of Theta alone, and its Hessian is diagonal.
+// Off-diagonal entries of Theta are twice those of A_k, and each stands for two. The penalty is a function of Theta
+// alone, and its Hessian is diagonal.
 type Regularizer struct {
 	// Lambda is the factor of the penalty, in the unit of the cost.
 	Lambda float64
-	// MaxPenalty bounds the penalty of a Theta of least squares; 0 for no bound.
+	// MaxPenalty bounds the penalty of a least-squares Theta; 0 for no bound.
 	MaxPenalty float64
 }
 
-// Regularized converts the scale-free ridge to the penalty for rows with a total weight and a mean squared
-// distance from their mean, given the cost of the flat start. That of a Theta of least squares is at most this cost.
+// Regularized converts the scale-free ridge to the penalty for rows with a given total weight and mean squared
+// distance from their mean, given the cost of the flat start. The penalty of a least-squares Theta is at most this
+// cost.
 func Regularized(ridge, flat, weight, spread float64) (Regularizer, error) {
 	r := Regularizer{Lambda: ridge * flat / weight * spread, MaxPenalty: flat}
 	if math.IsInf(r.Lambda, 0) || math.IsNaN(r.Lambda) {

@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	// FewNormals is the codimension D - d up to which fits with the l2 loss
-	// tend to run through some of the rows exactly. A residual of one or a few
-	// entries vanishes easily, one of many does not.
+	// FewNormals is the codimension D - d up to which fits with the l2 loss tend to pass exactly through some of the
+	// rows. A residual of one or a few entries vanishes easily, one of many does not.
 	FewNormals = 3
 	// touching is the size of a residual, relative to the typical one, below which a row counts as at the kink
 	// of a radial loss.
@@ -83,7 +82,7 @@ func (p *Objective) SmoothingScale(x framework.Point) (float64, error) {
 	return max(dense.Select(sizes, len(sizes)/2), math.SmallestNonzeroFloat64), nil
 }
 
-// Differentiable says so to solvers, see [framework.Smoothable].
+// Differentiable reports whether the loss has a gradient at its kinks, see [framework.Smoothable].
 func (p *Objective) Differentiable() bool {
 	jumps, err := Jumps(p.PlainLoss(), p.data.D, 1)
 	return err == nil && !jumps

@@ -12,19 +12,18 @@ import (
 )
 
 const (
-	// interpolation is the size of residuals, relative to the data about c, below which they are rounding
-	// errors and a fit is exact.
+	// interpolation is the size of residuals, relative to the data about c, below which they count as rounding errors
+	// and a fit as exact.
 	interpolation = 1e-13
-	// cancellation is the same relative to the data themselves, whose common offset loses digits.
+	// cancellation is the same relative to the data themselves, because a common offset of the data costs digits.
 	cancellation = 1e-15
 	// unitRoundoff is the size of a rounding error relative to the number rounded.
 	unitRoundoff = 0x1p-53
 )
 
-// KKT holds the norms of the first-order system at a point, per sample: of the
-// gradients with respect to c, Q (Riemannian) and Theta divided by n, and the
-// mean norm of the gradients with respect to tau_i. The unit is that of the
-// loss's derivatives.
+// KKT holds the norms of the first-order conditions at a point, per sample: the norms of the gradients with respect
+// to c, Q (Riemannian) and Theta divided by n, and the mean norm of the gradients with respect to tau_i. The unit is
+// that of the loss's derivatives.
 type KKT struct {
 	C     float64
 	Q     float64
@@ -32,18 +31,17 @@ type KKT struct {
 	Tau   float64
 }
 
-// Stationarity writes, per block, the norm of the gradient divided by the sum of the norms of the terms it is a
-// sum of: numbers in [0, 1] that do not depend on the scale of the data. For c that is |sum g_i| / sum |g_i|,
-// for Q |grad_Q| / sum |g_i||z_i|, for Theta |grad_Theta| / sum |phi_i||g_i| and for Tau sum |grad_tau_i| / sum
-// |g_i||E_i|_F. What rounding the residuals may change of the gradients is added to them: of rows that are 1e10
-// times as far from c as from the sheet, that is 1e-6. The penalty is a term of the gradient of Theta. Where
-// all residuals are rounding errors, their gradients are too, and the numbers are 0, but for the penalty of a
-// sheet that is not flat: nothing balances that, unless the loss has a kink there whose subgradients can.
+// Stationarity writes, per block, the norm of the gradient divided by the sum of the norms of its terms: scale-free
+// numbers in [0, 1]. For c this is |sum g_i| / sum |g_i|, for Q |grad_Q| / sum |g_i||z_i|, for Theta |grad_Theta| /
+// sum |phi_i||g_i| and for Tau sum |grad_tau_i| / sum |g_i||E_i|_F. The effect of rounding the residuals on the
+// gradients is added: for rows that are 1e10 times as far from c as from the sheet, it is 1e-6. The penalty is a term
+// of the gradient of Theta. If all residuals are rounding errors, so are their gradients, and the numbers are 0,
+// except for the penalty of a curved sheet: only subgradients at a kink of the loss can balance it.
 //
-// The g_i are those of the following that give the smallest numbers: the gradients of the loss, at a kink one
-// subgradient of many; the gradients of the loss smoothed over the last length; and the multipliers, if any. No
-// number is less than their distance from subgradients of the loss itself, see certificateSlack. It costs up to
-// three evaluations.
+// The g_i are the choice among the following that gives the smallest numbers: the gradients of the loss (at a kink,
+// one of many subgradients), the gradients of the loss smoothed over the last length, and the multipliers, if any. No
+// number is less than their distance from subgradients of the loss itself, see certificateSlack. It costs up to three
+// evaluations.
 func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 	_, err := p.FirstOrder(dst, x)
 	return err
@@ -52,8 +50,8 @@ func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 // KKT computes the norms of the first-order system at x.
 func (p *Objective) KKT(x framework.Point) (KKT, error) { return p.FirstOrder(nil, x) }
 
-// FirstOrder computes the norms of KKT and, if asked for, those of Stationarity from the same evaluations.
-// It caches them for the point: a run asks several times for the same one.
+// FirstOrder computes the norms of KKT and, if requested, those of Stationarity from the same evaluations. It caches
+// them, because a run requests them several times at the same point.
 func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, error) {
 	best, err := p.system, error(nil)
 	if !p.known || p.regularized != p.Regularizer || p.Prior != nil || p.ctx.Err() != nil || !p.at.Equal(x) {
@@ -67,13 +65,13 @@ func (p *Objective) FirstOrder(stationarity []float64, x framework.Point) (KKT, 
 	return KKT{C: norms[BlockC] / n, Q: norms[BlockQ] / n, Theta: norms[BlockTheta] / n, Tau: norms[BlockTau] / n}, err
 }
 
-// firstOrder is the first-order system at a point for some choice of subgradients.
+// firstOrder holds the first-order conditions at a point for some choice of subgradients.
 type firstOrder struct {
 	cost  float64
 	loss  float64            // cost without penalty
 	norms [NumBlocks]float64 // of the gradients
 	terms [NumBlocks]float64 // sums of the norms of their terms; all 0 at an interpolation
-	noise [NumBlocks]float64 // what rounding the residuals may change of the norms
+	noise [NumBlocks]float64 // effect of rounding the residuals on the norms
 	slack float64            // see certificateSlack, for multipliers that of rounding the residuals
 }
 
@@ -99,8 +97,7 @@ func (o *firstOrder) worst() float64 {
 	return worst
 }
 
-// bestFirstOrder returns the first-order system at x for that choice of
-// subgradients that makes it smallest.
+// bestFirstOrder returns the first-order conditions at x for the choice of subgradients with the smallest numbers.
 func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err error) {
 	rounded := p.smoothing.rounded
 	if rounded != nil {
@@ -231,15 +228,14 @@ func InterpolationError(around, center float64) float64 {
 	return interpolation*around + cancellation*center
 }
 
-// GradientTerms are sums over the rows of the terms of the gradients.
+// GradientTerms are sums over the rows of the norms of the terms of the gradients.
 type GradientTerms struct {
-	// Norms are those of the terms, Noise is what rounding the residuals may change
-	// of them.
+	// Norms are the norms of the terms, Noise the effect of rounding the residuals on them.
 	Norms, Noise [NumBlocks]float64
 	// Slack is what rounding the residuals may change of the slack of multipliers.
 	Slack float64
-	// rough says that a row has a residual that is no rounding error of its own: those
-	// of a row far from all others would hide theirs.
+	// rough reports that some row has a residual larger than its own rounding error. It is tested by row, because the
+	// rounding error of a distant row would hide the residuals of the others.
 	rough bool
 	plain []float64 // D: memory
 }

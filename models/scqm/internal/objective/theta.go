@@ -11,17 +11,14 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// SolveTheta moves a principal component start to the best Theta, in the sense of
-// least squares, for its c, V and tau,
+// SolveTheta sets the least-squares Theta of a principal component start for its c, V and tau,
 //
 //	Theta = argmin sum_i w_i |V'(x_i - c) - Theta' (phi_i - mean phi)|^2,
 //
-// and c by -V Theta' mean phi. With Theta = 0 the cost does not depend on V,
-// and methods for all blocks at once lose their first steps finding a scale.
-// Coordinates of tau and of V'(x_i - c) that are rounding errors count as 0: their
-// quotients are no curvature. Where the penalty would be above MaxPenalty, as that of
-// quotients of other rounding errors, Theta stays as it is. It takes nDs + nq(q+s)
-// operations.
+// and adjusts c by -V Theta' mean phi. With Theta = 0 the cost does not depend on V, and methods for all blocks at
+// once would lose their first steps finding a scale. Coordinates of tau and of V'(x_i - c) that are rounding errors
+// count as 0, because their quotients are not curvature. If the penalty would exceed MaxPenalty, as for quotients of
+// other rounding errors, Theta does not change. It takes nDs + nq(q+s) operations.
 func (p *Objective) SolveTheta(x framework.Point) { p.SolveThetaFor(x, p.data, nil) }
 
 // SolveThetaFor is SolveTheta for data with imputed missing entries. heights are the V'(x_i - c), n x s, or
@@ -58,8 +55,8 @@ type ThetaEquations struct {
 	Unit  float64   // of tau
 }
 
-// Solve writes Theta into x, and adjusts c so that the mean stays, unless the penalty is above MaxPenalty: such
-// curvature comes from rounding errors. It overwrites the equations.
+// Solve writes Theta into x, and adjusts c so that the mean stays. If the penalty exceeds MaxPenalty, nothing
+// changes: such curvature comes from rounding errors. It overwrites the equations.
 func (e ThetaEquations) Solve(x framework.Point, f *sheet.Sheet, r Regularizer) {
 	dense.JitteredCholesky(e.Gram, f.Q)
 	theta := make([]float64, f.Q*f.S)

@@ -20,19 +20,18 @@ const (
 )
 
 const (
-	// minBoundWeight is the floor of the weights, relative to their mean,
-	// for losses with a quadratic bound, whose weights fall slowly.
+	// minBoundWeight is the floor of the weights, relative to their mean, for losses with a quadratic bound; their
+	// weights decrease slowly.
 	minBoundWeight = 1e-8
-	// minWeight is the floor for other losses: those of |r|^p with p > 2
-	// vanish with the residuals, and without a floor the steps of well fitted
-	// entries have no bound.
+	// minWeight is the floor for other losses. Weights of |r|^p with p > 2 vanish with the residuals, and without a
+	// floor the steps of well fitted entries would be unbounded.
 	minWeight = 0.1
 	// weightSpan bounds the weights near kinks relative to the smallest one.
 	weightSpan = 1e10
 )
 
-// LossWeights are the weights w for which 1/2 w r^2 has the curvature of the loss: those of its quadratic
-// bound, else phi'(r)/r or 2 rho'(|r|^2), else 1, times the weights of the rows.
+// LossWeights are the weights w for which 1/2 w r^2 approximates the curvature of the loss. They are those of its
+// quadratic bound, otherwise phi'(r)/r or 2 rho'(|r|^2), otherwise 1, times the weights of the rows.
 type LossWeights struct {
 	Form  WeightForm
 	floor float64   // floor relative to the mean; 0 for none
@@ -144,5 +143,5 @@ func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 	return nil
 }
 
-// MaxCoupled is the number of entries of Theta up to which all of them are solved for in one system.
+// MaxCoupled is the number of entries of Theta up to which they are solved for in one system.
 const MaxCoupled = 100

@@ -1,4 +1,4 @@
-// Package planes finds from principal scores the tangent plane from which a sheet
-// starts, whether it is curved, and in how many directions: all three follow from the
-// regression of the scores off a plane on the products of the scores in it.
+// Package planes finds the tangent plane from which a sheet starts, whether the sheet is curved, and in how many
+// directions. All three follow from the regression of the principal scores off a plane on the products of the scores
+// in the plane.
 package planes

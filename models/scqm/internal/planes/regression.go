@@ -10,17 +10,17 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// noiseVariance is e, the share of the unit variance of a whitened score that counts as noise.
+// noiseVariance is e, the fraction of the unit variance of a whitened score that counts as noise.
 const noiseVariance = 1e-2
 
-// regression is the problem of finding the plane whose scores predict the other ones best in least squares:
-// with the m whitened scores y of a row, t = U'y, and the residual covariance C(U) of the regression of y on 1,
-// t and the products of t, it minimises
+// regression is the problem of finding the plane whose scores best predict the other scores in least squares. The m
+// whitened scores of a row are y, and t = U'y. C(U) is the residual covariance of the regression of y on 1, t and the
+// products of t. The problem minimises
 //
 //	log det (C(U) + e I),   U'U = I,
 //
-// up to e the Gaussian likelihood. Unlike the sum of squares it does not depend on the spread of the rows along
-// each axis: a quarter to two thirds of random planes lead to the best one.
+// which is, up to e, the negative Gaussian log-likelihood. Unlike the sum of squares it does not depend on the spread
+// of the rows along each axis. From a quarter to two thirds of random planes, descent reaches the best plane.
 type regression struct {
 	n, m, d, p int
 	y          []float64 // n x m: whitened scores
@@ -44,7 +44,7 @@ func newRegression(y, w []float64, m, d int) *regression {
 	}
 }
 
-// features is the number of 1, t and the products of t.
+// features is the number of regressors: 1, t and the products of t.
 func features(d int) int { return 1 + d + d*(d+1)/2 }
 
 // Blocks implements [framework.Problem].

@@ -19,8 +19,8 @@ const (
 	offPlane = 20
 	// rankVariance is the variance of a component, relative to the first, below which it is dropped.
 	rankVariance = 1e-8
-	// nearRows is the squared distance off the leading components, in medians, above which a row is
-	// downweighted; reweightings is the number of reweighting iterations.
+	// nearRows is a squared distance off the leading components, in medians. Rows beyond it are downweighted.
+	// reweightings is the number of reweighting iterations.
 	nearRows, reweightings = 4, 3
 )
 
@@ -34,13 +34,13 @@ type Scores struct {
 	y       []float64 // n x k: whitened scores of the sample
 	weights []float64 // n, of mean 1: the given weights
 	k       int
-	few     []int     // the rows of the sample that planes are found from
+	few     []int     // the rows of the sample from which planes are found
 	shares  []float64 // of few, of sum 1: robust weights
 }
 
 // New computes the scores of a sample along the components that can hold a sheet with d latent dimensions and s
-// directions of curvature, and those that the tests use. The rows must have no missing entries. It returns nil
-// where they span no more than d dimensions.
+// directions of curvature, and the scores for the tests. The rows must have no missing entries. It returns nil if
+// they span no more than d dimensions.
 func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 	sample = Sample(sample)
 	few := evenly(sample, planeRows)
@@ -63,7 +63,7 @@ func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 // Sample returns at most SampleRows rows of positive weight, evenly spread.
 func Sample(x rows.Data) rows.Data { return x.Select(evenly(x, SampleRows)) }
 
-// Order lists the rows by their distance from the mean, and by their entries where that is equal.
+// Order lists the rows by their distance from the mean; ties are ordered by their entries.
 func Order(x rows.Data) []int {
 	if x.N == 0 {
 		return nil
@@ -94,8 +94,9 @@ func evenly(x rows.Data, count int) []int {
 	return list
 }
 
-// components returns the leading k principal components of rows, and robust weights of mean 1 that downweight
-// rows far from the leading m. Those of wide rows are found in the span of the leading 2k without weights.
+// components returns the leading k principal components of rows, and robust weights of mean 1 that downweight rows
+// far from the leading m components. For rows with many columns the components are searched in the span of the
+// leading 2k unweighted ones.
 func components(ctx context.Context, given rows.Data, k, m int) (*rows.Components, []float64, error) {
 	y, off, squares := given, make([]float64, given.N), make([]float64, given.N)
 	var wide *rows.Components
@@ -128,8 +129,8 @@ func components(ctx context.Context, given rows.Data, k, m int) (*rows.Component
 	}
 }
 
-// Near returns the rows with outliers downweighted: beyond nearRows medians of the given squared distances, by
-// the square of their ratio.
+// Near returns the rows with outliers downweighted. A row beyond nearRows medians of the given squared distances is
+// weighted by the square of the ratio.
 func Near(x rows.Data, squares []float64) rows.Data {
 	if x.N == 0 {
 		return x
@@ -149,8 +150,8 @@ func Near(x rows.Data, squares []float64) rows.Data {
 	return x
 }
 
-// whiten fills axes and whitened scores; those of the rows few have mean 0 and covariance I. It reports false
-// where they do not vary.
+// whiten computes axes and whitened scores. The scores of the rows few have mean 0 and covariance I. It returns false
+// if they do not vary.
 func (s *Scores) whiten(axes []float64) bool {
 	n, D := s.sample.N, s.sample.D
 	z := make([]float64, n*s.k)
@@ -198,7 +199,7 @@ func (s *Scores) whiten(axes []float64) bool {
 type Plane struct {
 	// Squares is the residual sum of squares of its regression.
 	Squares float64
-	// Principal says that it is the plane of the leading components.
+	// Principal reports whether the plane is that of the leading components.
 	Principal bool
 
 	turn []float64 // k x k, orthonormal rows: the first d span the plane
@@ -208,8 +209,8 @@ type Plane struct {
 // Flat returns the robust mean of the rows and their first d principal axes.
 func (s *Scores) Flat(d int) (mean, axes []float64) { return s.mean, s.axes[:d*s.sample.D] }
 
-// Axes returns m axes of R^D as rows: the first d span the plane, the next are the directions off it in which
-// the regression is curved most.
+// Axes returns m axes of R^D as rows. The first d span the plane; the next are the directions off the plane in which
+// the regression has the most curvature.
 func (s *Scores) Axes(p *Plane, m int) []float64 {
 	s.orient(p)
 	D, have := s.sample.D, min(m, s.k)

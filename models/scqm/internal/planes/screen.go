@@ -16,8 +16,8 @@ import (
 const (
 	// farScores is the length of scores or products, in medians, above which a row is downweighted.
 	farScores = 2.5
-	// signDraws is the number of random sign flips. A direction of curvature is significant if its singular
-	// value exceeds that of rank signRank among them, the 95 % quantile.
+	// signDraws is the number of random sign flips. A direction of curvature is significant if its singular value
+	// exceeds the one of rank signRank among them, the 95 % quantile.
 	signDraws, signRank = 99, 94
 	// leastProducts is the relative variance below which a combination of products is dropped.
 	leastProducts = 1e-10
@@ -34,9 +34,9 @@ type Evidence struct {
 	c *correlation // nil where products vanish
 }
 
-// Screen regresses the leading scores off the plane on the products of those in it, less what 1 and the scores
-// predict of both, with outliers downweighted, and compares the sum of squares with that under random signs of
-// the rows.
+// Screen tests for curvature off a plane. It regresses the leading scores off the plane on the products of the scores
+// in the plane. From both it first removes what 1 and the scores predict, and it downweights outliers. It compares
+// the sum of squares with that under random signs of the rows.
 func (s *Scores) Screen(p *Plane) Evidence {
 	c, ok := s.correlate(p)
 	if !ok {
@@ -58,14 +58,14 @@ func (s *Scores) orient(p *Plane) {
 	copy(off, turned.RawMatrix().Data)
 }
 
-// correlation is the matrix Q'Y of the scores Y off a plane and an orthonormal basis Q of the products of those
-// in it, with its singular values and right singular vectors.
+// correlation is the matrix Q'Y with its singular values and right singular vectors. Y are the scores off a plane,
+// and Q is an orthonormal basis of the products of the scores in the plane.
 type correlation struct {
 	q, y, qy, v *mat.Dense
 	values      []float64
 }
 
-// correlate computes the correlation. It reports false where the products vanish.
+// correlate computes the correlation. It returns false if the products vanish.
 func (s *Scores) correlate(p *Plane) (*correlation, bool) {
 	a, y := s.within(p)
 	h := products(a)
@@ -131,7 +131,7 @@ func products(a *mat.Dense) *mat.Dense {
 	return h
 }
 
-// residuals subtracts from y what a weighted regression on 1 and a predicts.
+// residuals subtracts from y its weighted regression on 1 and a.
 func (s *Scores) residuals(y, a *mat.Dense) {
 	n, d := a.Dims()
 	_, columns := y.Dims()
@@ -176,7 +176,7 @@ func scaleRows(y *mat.Dense, w []float64) {
 	}
 }
 
-// orthogonal returns an orthonormal basis of the columns of h with rows scaled by w; nil where they vanish.
+// orthogonal returns an orthonormal basis of the columns of h with rows scaled by w; nil if they vanish.
 func orthogonal(h *mat.Dense, w []float64) *mat.Dense {
 	scaleRows(h, w)
 	_, q := h.Dims()
@@ -203,9 +203,9 @@ func orthogonal(h *mat.Dense, w []float64) *mat.Dense {
 	return &out
 }
 
-// totalProbability returns the p-value of the sum of squares of C = Q'Y under random signs of the rows: the
-// upper tail of the gamma distribution of the same mean and variance, which with p_i = vec(q_i y_i') and G =
-// sum_i p_i p_i' are trace G and 2 (|G|^2 - sum_i |p_i|^4).
+// totalProbability returns the p-value of the sum of squares of C = Q'Y under random signs of the rows. It is the
+// upper tail of the gamma distribution with the same mean and variance. With p_i = vec(q_i y_i') and G = sum_i p_i
+// p_i', these are trace G and 2 (|G|^2 - sum_i |p_i|^4).
 //
 // Source: F. Satterthwaite, An approximate distribution of estimates of variance components, Biometrics
 // Bulletin 2 (1946).
@@ -244,9 +244,9 @@ func outerProducts(q, y *mat.Dense) []float64 {
 	return p
 }
 
-// Directions returns the number of significant directions of curvature: singular values of Q'Y above the 95 %
-// quantile of the largest one under random signs, each tested in the complement of those before it, as strong
-// curvature is not noise for weak.
+// Directions returns the number of significant directions of curvature. A direction is significant if its singular
+// value of Q'Y exceeds the 95 % quantile of the largest one under random signs. Each is tested in the complement of
+// the earlier ones, so that strong curvature does not count as noise in the test of weak curvature.
 func (e Evidence) Directions(seed uint64) int {
 	c := e.c
 	if c == nil {
@@ -279,16 +279,16 @@ func (e Evidence) Directions(seed uint64) int {
 
 // Slope compares the fitted curvature of a sheet with that of the rows.
 type Slope struct {
-	// Slope is sum fitted observed / sum fitted^2: 1 where the rows have the fitted curvature, about 0
-	// where it folds.
+	// Slope is sum fitted observed / sum fitted^2: 1 if the rows have the fitted curvature, about 0 if the sheet
+	// folds.
 	Slope float64
-	// Share is the part of the variance off the plane, in the curved directions, that the
-	// fitted curvature explains, at least 0.
+	// Share is the fraction of the variance off the plane, in the curved directions, that the fitted curvature
+	// explains, at least 0.
 	Share float64
 }
 
-// SlopeOf regresses V'(x - c) on Theta'h(U'(x - c)), each less its linear regression on U'(x - c). axes are the
-// rows of U' and V', (d + s) x D, bend is Theta, d(d+1)/2 x s. No entry of x may be missing.
+// SlopeOf regresses V'(x - c) on Theta'h(U'(x - c)), after removing the linear regression on U'(x - c) from both.
+// axes are the rows of U' and V', (d + s) x D, and bend is Theta, d(d+1)/2 x s. No entry of x may be missing.
 func SlopeOf(x rows.Data, c, axes, bend []float64, d int) Slope {
 	if x = Sample(x); x.N == 0 {
 		return Slope{}

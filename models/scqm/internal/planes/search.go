@@ -17,8 +17,8 @@ import (
 const (
 	// rowsPerFeature is the least number of rows for each feature of the regression.
 	rowsPerFeature = 3
-	// The search has leastStarts starts and startsPerDimension more for each dimension of the Grassmannian, at
-	// most planeStarts. Each runs heatIterations, the best finalists up to planeIterations.
+	// The search has leastStarts starts and startsPerDimension more for each dimension of the Grassmannian, at most
+	// planeStarts. All run for heatIterations, and the best finalists for up to planeIterations.
 	leastStarts, startsPerDimension            = 4, 2
 	planeStarts                                = 12
 	heatIterations, finalists, planeIterations = 3, 5, 60
@@ -33,8 +33,8 @@ type run struct {
 	cost, squares float64
 }
 
-// Search returns planes whose regressions predict the scores along m axes best, by ascending sum of squares,
-// and always the principal one. With too few rows it returns only that.
+// Search returns the planes whose regressions best predict the scores along m axes, by ascending sum of squares. The
+// principal plane is always one of them. With too few rows it is the only one.
 func (s *Scores) Search(ctx context.Context, m, d int, seed uint64) ([]*Plane, error) {
 	m = min(m, s.k)
 	principal := make([]float64, m*d)
@@ -57,7 +57,7 @@ func (s *Scores) Search(ctx context.Context, m, d int, seed uint64) ([]*Plane, e
 	return planes, ctx.Err()
 }
 
-// otherPlanes minimises from the principal plane and random ones. Of runs that reach the same plane only the
+// otherPlanes minimises from the principal plane and from random planes. Of runs that reach the same plane, only the
 // best continues.
 func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []float64, seed uint64) []run {
 	rng, all := rand.New(rand.NewPCG(seed, 1)), manifolds.NewGrassmann(r.m, r.d)
@@ -114,8 +114,8 @@ func alike(list []run, u []float64, m, d int) bool {
 	})
 }
 
-// plane converts the span of t = U'y from whitened to unwhitened scores, dividing by scale. It returns nil
-// where that has rank below d.
+// plane converts the span of t = U'y from whitened to unwhitened scores, dividing by scale. It returns nil if the
+// span has rank below d.
 func (s *Scores) plane(r run, m, d int) *Plane {
 	p := &Plane{turn: make([]float64, s.k*s.k), d: d, Squares: r.squares}
 	for j := range d {

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// couplingDamping raises the diagonal of S by this fraction of its value for fixed Tau: rotations of tau,
-	// and of V with Theta, change nothing, and S is singular there.
+	// couplingDamping is the fraction of its value for fixed Tau by which the diagonal of S is raised. S is singular
+	// without it, because rotations of tau, and of V with Theta, do not change the sheet.
 	couplingDamping = 0.03
 	// coupledBelow is the decrement g'Hg, relative to the cost, up to which blocks are coupled. Farther from a
-	// minimum the quadratic model does not hold for the longer steps.
+	// minimum the quadratic model is not valid for the longer steps.
 	coupledBelow = 1e-3
 )
 
@@ -28,14 +28,14 @@ const (
 //
 //	T_i u = gamma + K z_i + [0; Delta' phi_i],
 //
-// so that the matrix needs B_i = Q'W_iQ alone, whatever D is. The delta_i are eliminated:
+// The matrix therefore needs only B_i = Q'W_iQ, whatever D is. The delta_i are eliminated:
 //
 //	delta_i = H_i^-1 g_i - F_i u,  H_i = E_i'B_iE_i,  F_i = H_i^-1 E_i'B_iT_i,
 //	S = sum_i T_i'(B_i T_i - B_i E_i F_i) + the penalty,  S u = g_u - sum_i F_i' g_i.
 //
-// A build takes about 2m(m+q) size operations a row, and a solution 4d size. The rest of the changes of c and Q
-// keeps its diagonal blocks. For rows with equal weights of all entries this is exact: changes out of the span
-// are orthogonal to those by tau.
+// A build takes about 2m(m+q) size operations per row, and a solution 4d size. The remaining changes of c and Q keep
+// their diagonal blocks. For rows with equal weights of all entries this is exact: changes out of the span are
+// orthogonal to those by tau.
 type coupling struct {
 	turns  [][2]int  // a < b: K has 1 at (a, b) and -1 at (b, a)
 	size   int       // of u: m + m(m-1)/2 + qs
@@ -53,7 +53,7 @@ type coupling struct {
 // couplingSize is the length of u.
 func couplingSize(s sheet.Shape) int { return s.M + s.M*(s.M-1)/2 + s.Q*s.S }
 
-// Couples reports whether coupling is used: where it stores at most D numbers for a row, d x size.
+// Couples reports whether coupling is used: if it stores at most D numbers per row, d x size.
 func Couples(s sheet.Shape) bool { return s.Latent*couplingSize(s) <= s.D }
 
 // CouplingNumbers is the memory of coupling n rows, in numbers.

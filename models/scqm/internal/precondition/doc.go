@@ -1,4 +1,3 @@
-// Package precondition is the approximation of the Hessian from which quasi-Newton
-// methods start: its diagonal blocks and, for long rows near a minimum, the coupling
-// of the blocks.
+// Package precondition approximates the Hessian for quasi-Newton methods by its diagonal blocks and, for long rows
+// near a minimum, the coupling of the blocks.
 package precondition

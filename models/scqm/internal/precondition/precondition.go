@@ -18,10 +18,9 @@ import (
 //	Theta            sum_i phi_i phi_i' (x) V'W_iV    qs x qs, plus the penalty
 //	tau_i            E_i'Q'W_iQ E_i                   d x d
 //
-// Its inverse is what L-BFGS starts from. Where W_i is a number w_i the systems
-// of the rows of [c Q] are one, those of the columns of Theta too. Where
-// Theta has many entries, V'W_iV is replaced by the mean of its diagonal. Where every entry has a weight of
-// its own, Tau may be coupled with the others: see [coupling].
+// Its inverse is the initial matrix of L-BFGS. If W_i is a number w_i, the systems of the rows of [c Q] are equal,
+// and so are those of the columns of Theta. If Theta has many entries, V'W_iV is replaced by the mean of its
+// diagonal. If every entry has its own weight, Tau may be coupled with the others: see [coupling].
 type preconditioner struct {
 	weights objective.LossWeights
 
@@ -81,8 +80,9 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 	return h
 }
 
-// BuildPreconditioner prepares, at x, the inverse of an approximation of the Hessian, with the IRLS weights as
-// the Hessian of the loss: its diagonal blocks, coupled where rows are long and the decrement at x is small.
+// BuildPreconditioner prepares, at x, the inverse of an approximation of the Hessian, with the IRLS weights as the
+// Hessian of the loss. It consists of the diagonal blocks, which are coupled if rows are long and the decrement at x
+// is small.
 func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 	o := p.o
 	if p.f == nil {

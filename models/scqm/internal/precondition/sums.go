@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	// minCurvature is the least diagonal entry of an axis of V relative to the mean of those of U. The entries
-	// are 0 for Theta = 0, and steps would be unbounded.
+	// minCurvature is the least diagonal entry of an axis of V relative to the mean of those of U. For Theta = 0 the
+	// entries are 0, and steps would be unbounded.
 	minCurvature = 3e-2
-	// featureChunk is the number of features whose systems are summed at a
-	// time, over frameRows rows: enough to share the products of z, few enough to
-	// stay in cache.
+	// featureChunk is the number of features whose systems are summed at a time, over frameRows rows: enough to share
+	// the products of z, few enough to stay in cache.
 	featureChunk, frameRows = 128, 64
 )
 

@@ -48,10 +48,10 @@ func Named(t testing.TB, name string, D int) framework.Loss {
 	return loss
 }
 
-// AllLosses are names that Named knows.
+// AllLosses are the names that Named accepts.
 var AllLosses = []string{"l1", "l2", "squared_l2", "huber", "mahalanobis", "lp 1.25", "lp 1.3", "lp 1.5", "lp 3", "lp 4", "welsch", "quantile"}
 
-// Gaussians are n standard normal numbers.
+// Gaussians returns n standard normal numbers.
 func Gaussians(seed uint64, n int) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	x := make([]float64, n)
@@ -61,10 +61,10 @@ func Gaussians(seed uint64, n int) []float64 {
 	return x
 }
 
-// BlackBox hides everything about a loss but its values and gradients.
+// BlackBox hides all capabilities of a loss but its values and gradients.
 type BlackBox struct{ framework.Loss }
 
-// WeightedRows are random rows with weights, some of them zero.
+// WeightedRows returns random rows with weights, some of them zero.
 func WeightedRows(D int) rows.Data {
 	const n = 40 // in two shards
 	data := rows.Data{N: n, D: D, X: Gaussians(1, n*D), Weights: make([]float64, n)}

@@ -10,14 +10,12 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Canonicalize removes the freedom that leaves f unchanged, rotations of the
-// latent space and of V, so that equal models compare equal: the columns of
-// Theta become orthogonal with non-increasing norms, the covariance of the n
-// rows of tau diagonal with non-increasing variances, and the entry of largest
-// magnitude in each column of U and of V positive. Where the sheet is flat, the
-// mean of tau moves into c. Covariance and mean are weighted, so that a row of
-// weight 2 counts as two rows; nil stands for weights of 1. tau is changed in
-// place. It takes nd^2 operations for tau, D(s^2 + d^2) for Q and q^2 s for Theta.
+// Canonicalize removes the freedom that leaves f unchanged, rotations of the latent space and of V, so that equal
+// models compare equal. The columns of Theta become orthogonal with non-increasing norms. The covariance of the n
+// rows of tau becomes diagonal with non-increasing variances. The entry of largest magnitude in each column of U and
+// of V becomes positive. If the sheet is flat, the mean of tau moves into c. Covariance and mean are weighted, so
+// that a row of weight 2 counts as two rows; nil stands for weights of 1. tau is changed in place. Canonicalize takes
+// nd^2 operations for tau, D(s^2 + d^2) for Q and q^2 s for Theta.
 func Canonicalize(f *Sheet, tau, weights []float64) {
 	n := len(tau) / f.Latent
 	w := rows.Shares(weights, n)
@@ -42,8 +40,7 @@ func Canonicalize(f *Sheet, tau, weights []float64) {
 	}
 }
 
-// centreFlat moves the mean of tau into c, which changes nothing only where
-// there is no curvature.
+// centreFlat moves the mean of tau into c. This leaves f unchanged only if there is no curvature.
 func centreFlat(f *Sheet, tau, w []float64) {
 	for j := range f.Latent {
 		var mean float64
@@ -104,8 +101,8 @@ func alignLatent(f *Sheet, tau, w []float64) {
 	f.TurnLatent(tau, turn, memory)
 }
 
-// addCovariance adds the covariance of the rows of tau with weights w, up to a factor, to sum. It takes
-// memory for two rows.
+// addCovariance adds the weighted covariance of the rows of tau, up to a factor, to sum. It takes memory for two
+// rows.
 func addCovariance(sum, memory, tau, w []float64) {
 	d := len(memory) / 2
 	mean, far, total := memory[:d], memory[d:], floats.Sum(w)
@@ -123,8 +120,8 @@ func addCovariance(sum, memory, tau, w []float64) {
 	}
 }
 
-// TurnLatent gives tau, U and the forms coordinates along the rows of turn, orthonormal and d x d. It takes memory
-// for d x d and 2d numbers.
+// TurnLatent changes tau, U and the forms to coordinates along the rows of turn, an orthonormal d x d matrix. It
+// takes memory for d x d and 2d numbers.
 func (f *Sheet) TurnLatent(tau, turn, memory []float64) {
 	d := f.Latent
 	old, form := memory[:d], memory[2*d:2*d+d*d]
@@ -175,7 +172,7 @@ func (f *Sheet) Form(a []float64, k int) {
 	}
 }
 
-// SetForm takes A_k from a, d x d.
+// SetForm sets A_k to a, d x d.
 func (f *Sheet) SetForm(k int, a []float64) {
 	d, at := f.Latent, 0
 	for i := range d {

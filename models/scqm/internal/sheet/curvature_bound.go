@@ -11,7 +11,7 @@ import (
 const formSteps = 256
 
 // RunawayCurvature is the curvature bound, times the spread of the rows, above which a fit counts as having no
-// minimum, where testing for growing curvature is too expensive.
+// minimum. It applies if the test for growing curvature is too expensive.
 const RunawayCurvature = 1e4
 
 // CurvatureBound returns A0, or a slight upper bound: the largest curvature of any unit combination of the
@@ -19,15 +19,15 @@ const RunawayCurvature = 1e4
 //
 //	A0 = max over |w| = 1 of |sum_k w_k A_k|_2 = max over |u| = 1 of |Theta' phi(u)|.
 //
-// The largest of the |A_k|_2 alone, which the paper takes, is less where s >= 2, by up to the factor sqrt(s).
+// The paper takes the largest of the |A_k|_2 alone, which is smaller if s >= 2, by up to the factor sqrt(s).
 //
 // For d = 1 and s = 1 the value is exact. For d = 2, with u at the angle t/2,
 //
 //	Theta' phi(u) = a + b cos t + c sin t,
 //
-// whose square is tried at many t, plus what its second derivative allows between two of them. For d >= 3 it is
-// the smaller one of two bounds, of the root of |sum_k A_k^2|_2 and of the norm of Theta as a map of symmetric
-// matrices, at sd^3 and qs^2 operations.
+// and the bound takes the maximum of its square at many t, plus what its second derivative allows between two of
+// them. For d >= 3 it is the smaller of two bounds, the root of |sum_k A_k^2|_2 and the norm of Theta as a map of
+// symmetric matrices, at sd^3 and qs^2 operations.
 func (f *Sheet) CurvatureBound() float64 {
 	size := floats.Norm(f.Theta, math.Inf(1))
 	if size == 0 {
@@ -66,7 +66,7 @@ func (f *Sheet) form(k int) []float64 {
 	return a
 }
 
-// spectralNorm is the largest magnitude of an eigenvalue of a symmetric matrix.
+// spectralNorm returns the largest magnitude of an eigenvalue of a symmetric matrix.
 func spectralNorm(a []float64, d int) float64 {
 	var e mat.EigenSym
 	e.Factorize(mat.NewSymDense(d, a), false)
@@ -95,8 +95,8 @@ func (f *Sheet) circleBound() float64 {
 	return math.Sqrt(highest + slack*half*half/2)
 }
 
-// squareBound is the root of |sum_k A_k^2|_2: |sum_k w_k A_k v| is at highest |w|
-// times the root of sum_k |A_k v|^2.
+// squareBound is the root of |sum_k A_k^2|_2. It is a bound because |sum_k w_k A_k v| is at most |w| times the root
+// of sum_k |A_k v|^2.
 func (f *Sheet) squareBound() float64 {
 	sum := mat.NewDense(f.Latent, f.Latent, nil)
 	for k := range f.S {

@@ -1,7 +1,7 @@
-// Package sheet is the geometry of a sheet, that is a quadratic manifold
+// Package sheet has the geometry of a sheet, the quadratic manifold
 //
 //	f(tau) = c + U tau + V Theta' phi(tau) = c + Q z(tau),   Q'Q = I,
 //
-// without data: its coordinates, Jacobian and curvature, products of many rows
-// with its frame, its canonical form, and bounds on its curvature.
+// without data. It provides coordinates, Jacobian and curvature, products of many rows with the frame, the canonical
+// form, and bounds on the curvature.
 package sheet

@@ -6,12 +6,12 @@ import "github.com/scqm/scqm/internal/dense"
 // the time where rows are long.
 
 const (
-	// someRows and someAxes are the sizes of the tiles in which products are transposed.
+	// someRows and someAxes are the tile sizes with which products are transposed.
 	someRows = 64
 	someAxes = 6
 )
 
-// AddImages adds Q z_i to each of n rows of r, n x D, for z of n x m.
+// AddImages adds Q z_i to row i of r, n x D, for the n rows z_i of z, n x m.
 func (f *Sheet) AddImages(r, z []float64, n int) { dense.AddRowProduct(r, z, f.QT, n, f.M, f.D) }
 
 // RowsToFrame writes Q'g_i for each of n rows of g, n x D, into b, n x m.

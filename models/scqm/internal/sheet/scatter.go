@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Scatter returns rows with a given mean and covariance, which determine the canonical form: two along each
-// principal axis, or the mean alone where the eigendecomposition fails.
+// Scatter returns rows with a given mean and covariance, which determine the canonical form. It returns two rows
+// along each principal axis, or the mean alone if the eigendecomposition fails.
 func Scatter(mean []float64, covariance *mat.SymDense) []float64 {
 	d := len(mean)
 	var eigen mat.EigenSym

@@ -18,9 +18,8 @@ func Vech(dst, tau []float64) { dense.Vech(dst, tau) }
 // Theta' phi].
 type Shape struct{ D, Latent, S, Q, M int }
 
-// Sheet is a quadratic manifold, that is the map f(tau) = c + Q z(tau) with
-// z(tau) = [tau; Theta' phi(tau)], in the layout that the kernels read. For one row
-// phi takes d^2/2 operations, z another qs, and f another 2mD.
+// Sheet is a quadratic manifold f(tau) = c + Q z(tau) with z(tau) = [tau; Theta' phi(tau)], in the layout of the
+// kernels. For one row phi takes d^2/2 operations, z another qs, and f another 2mD.
 type Sheet struct {
 	Shape
 	C     []float64 // D
@@ -85,16 +84,16 @@ func (f *Sheet) ToFrame(b, g []float64) {
 	}
 }
 
-// WeighForms writes Theta b_V into w, of length q: the quadratic forms A_k summed
-// with the weights b_V, in the layout of Theta's columns.
+// WeighForms writes Theta b_V into w, of length q: the sum of the quadratic forms A_k with weights b_V, in the layout
+// of Theta's columns.
 func (f *Sheet) WeighForms(w, bV []float64) {
 	for a := range w {
 		w[a] = floats.Dot(f.Theta[a*f.S:(a+1)*f.S], bV)
 	}
 }
 
-// TauGradient writes E'b = b_U + 2 sum_k b_Vk A_k tau into dst, where E is the
-// Jacobian of z. w is memory of length q and holds weigh(b_V) afterwards.
+// TauGradient writes E'b = b_U + 2 sum_k b_Vk A_k tau into dst, where E is the Jacobian of z. w is a buffer of length
+// q and holds weigh(b_V) afterwards.
 func (f *Sheet) TauGradient(dst, w, tau, b []float64) {
 	copy(dst, b[:f.Latent])
 	f.WeighForms(w, b[f.Latent:])
@@ -164,8 +163,7 @@ func VechWeight(d, a int) float64 {
 	return 0.5
 }
 
-// WithoutFlat returns the sheet without the last columns of V where those of
-// Theta are zero.
+// WithoutFlat returns the sheet without trailing columns of V whose columns of Theta are zero.
 func (f *Sheet) WithoutFlat() *Sheet {
 	s := f.S
 	for s > 0 {
@@ -190,7 +188,8 @@ func (f *Sheet) WithoutFlat() *Sheet {
 	return g
 }
 
-// Gap is the distance of f(tau) from x or, where x is nil, from the point of another sheet at there.
+// Gap returns the distance of f(tau) from x. If x is nil, it returns the distance from the point of another sheet at
+// there.
 func (f *Sheet) Gap(other *Sheet, there, tau, x []float64) float64 {
 	z, phi, r := make([]float64, f.M), make([]float64, f.Q), make([]float64, f.D)
 	if x == nil {

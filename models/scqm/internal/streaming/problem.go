@@ -15,7 +15,7 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Engine sums over all rows of a table, wherever they are.
+// Engine computes sums over all rows of a table, wherever they are stored.
 type Engine interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (n, D int)
@@ -23,8 +23,8 @@ type Engine interface {
 	Sum(ctx context.Context, r *blocks.Request) (*blocks.Partial, error)
 }
 
-// Problem is the fit of a model to rows behind an [Engine], as a framework.Problem with blocks c, Q and Theta:
-// every tau_i is eliminated, that is recomputed at each sheet. By the envelope theorem the gradient of
+// Problem is the fit of a model to rows behind an [Engine], as a framework.Problem with blocks c, Q and Theta. Every
+// tau_i is eliminated: it is recomputed at each sheet. By the envelope theorem the gradient of
 //
 //	F(c, Q, Theta) = sum_i w_i min_tau loss(f(tau) - x_i) + Lambda sum_k |A_k|_F^2
 //
@@ -198,8 +198,8 @@ func (p *Problem) rounded() framework.Loss {
 	return p.loss
 }
 
-// OuterBlocks lists all blocks if the loss has sweeps. Norms with rows near their kink are swept only where rows
-// are seen once: else Newton's method takes several times fewer reads, and sweeps stall before the minimum.
+// OuterBlocks lists all blocks if the loss has sweeps. Norms with rows near their kink are only swept if rows are
+// read once: otherwise Newton's method takes several times fewer reads, and sweeps stall before the minimum.
 func (p *Problem) OuterBlocks() []int {
 	shape, fits := p.ArrowheadShape()
 	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)

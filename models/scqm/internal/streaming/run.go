@@ -14,11 +14,11 @@ import (
 // Run is a run from one start.
 type Run struct {
 	Result *framework.Result
-	Norms  *Norms             // nil where a cancelled run left no time for them
+	Norms  *Norms             // nil if a cancelled run left no time for them
 	Cost   *blocks.FirstOrder // likewise
 }
 
-// Run solves from start number k and judges the result, nil where there is none. Run and error can both be set.
+// Run solves from start number k and judges the result, nil if there is none. Run and error can both be set.
 func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.Solver, o framework.Options) (*Run, error) {
 	x, err := s.Point(k)
 	if err != nil {
@@ -42,8 +42,8 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	return r, failure
 }
 
-// judge computes cost and norms at the end of a run, at rows projected as by a model, which may be nearer to the
-// sheet than in a pass.
+// judge computes cost and norms at the end of a run. Rows are projected as by a model, which may find points nearer
+// than those of a pass.
 func (p *Problem) judge(r *Run, tolerance float64) error {
 	p.placed = true
 	defer func() { p.placed = false }()

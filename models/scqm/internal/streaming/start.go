@@ -21,10 +21,10 @@ const flatAxis = 1e-7
 
 // Settings are the settings of the starts of a fit.
 type Settings struct {
-	// Starts is the number of them. Those beyond the axes given to [Starts.Begin] are
-	// drawn from so many leading Components, or from m where that is more.
+	// Starts is the number of starts. Those beyond the axes given to [Starts.Begin] are drawn from the given number
+	// of leading Components, or from m if m is larger.
 	Starts, Components int
-	// Seed is that of random numbers.
+	// Seed is the seed of random numbers.
 	Seed uint64
 	// Ridge is the scale-free penalty.
 	Ridge float64
@@ -36,15 +36,15 @@ type Starts struct {
 	c      Settings
 	mean   []float64
 	axes   []float64 // k x D
-	id     []byte    // tells data apart
+	id     []byte    // fingerprint of the data
 	sample rows.Data
 	given  [][]float64 // axes of the first starts, see [Starts.Begin]
-	plane  float64     // cost of the principal plane; 0 where it has not been read
+	plane  float64     // cost of the principal plane; 0 before it has been read
 }
 
-// NewStarts computes mean, unit and a sample of the rows, with its principal components, in one read, and one
-// more where a row may be too far from the others. The components need not be those of all rows: fits end at the same
-// minimum from either.
+// NewStarts computes mean, unit and a sample of the rows, with its principal components, in one read. It takes one
+// more read if a row may be too far from the others. The components need not be those of all rows: fits end at the
+// same minimum from either.
 func (p *Problem) NewStarts(c Settings) (*Starts, error) {
 	s := &Starts{p: p, c: c}
 	k := p.shape.M
@@ -73,9 +73,9 @@ func (s *Starts) Begin(directions int, ridge float64, given [][]float64) {
 	s.c.Ridge, s.given = ridge, given
 }
 
-// Point returns start number k: one of those given, or the principal components, and then random rotations of
-// the leading ones, with the Theta of least squares. The first one sets the penalty, by the cost of the
-// principal plane, each sets the smoothing scale.
+// Point returns start number k: a given one, or the principal components, and then random rotations of the leading
+// ones, with the least-squares Theta. The first one sets the penalty, by the cost of the principal plane. Each sets
+// the smoothing scale.
 func (s *Starts) Point(k int) (framework.Point, error) {
 	x, err := s.point(k)
 	if err != nil {
