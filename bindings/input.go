@@ -46,7 +46,7 @@ func (in *input) optional(name string, shape ...int) ([]float64, []int) {
 	return x, a.shape()
 }
 
-// numbers are an array as [input.optional] has it, which must be there.
+// numbers returns an array and its shape as [input.optional] does, but notes an error if the array is missing.
 func (in *input) numbers(name string, shape ...int) ([]float64, []int) {
 	if _, ok := in.arrays[name]; !ok {
 		in.note(fmt.Errorf("%s: no array: %w", name, framework.ErrInvalid))

@@ -43,8 +43,8 @@ const (
 // processors is the number that work is spread over by default.
 var processors = affordable(runtime.GOMAXPROCS(0))
 
-// Work on all processors must not keep the waiting thread, which handles
-// signals, from running: Go takes a goroutine off a processor after 10
+// Go gets one processor more than work uses, so that work does not block the
+// waiting thread, which handles signals: Go preempts a goroutine only after 10
 // milliseconds, and on a busy machine much later.
 func init() {
 	runtime.GOMAXPROCS(processors + 1)

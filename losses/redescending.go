@@ -6,11 +6,11 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// curve is the shape of a redescending loss: for z = |r|^2/delta^2 > 0
+// curve is the shape of a redescending loss l(t), t = |r|, as a function of z = t^2/delta^2 > 0:
 //
-//	value    loss / delta^2
-//	weight   w(z) = l'(t)/t, 1 at 0
-//	bend     2 z w'(z), the excess of its [profile]
+//	value    l(t) / delta^2
+//	weight   w(z) = l'(t)/t, 1 at z = 0
+//	bend     2 z w'(z) = l''(t) - l'(t)/t, the excess of the [profile]
 type curve func(z float64) (value, weight, bend float64)
 
 // curves are those of the losses that redescend.

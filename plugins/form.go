@@ -7,8 +7,8 @@ import "github.com/scqm/scqm/framework"
 type RadialForm interface {
 	// Name is the name of the loss.
 	Name() string
-	// Rho returns rho(u) and its first two derivatives for u >= 0. They are
-	// finite for finite u; derivatives that do not exist are replaced.
+	// Rho returns rho(u) and its first two derivatives for u >= 0, finite for
+	// finite u. For a derivative that does not exist it returns a finite value.
 	Rho(u float64) (rho, d1, d2 float64)
 }
 
@@ -17,8 +17,8 @@ type RadialForm interface {
 type SeparableForm interface {
 	// Name is the name of the loss.
 	Name() string
-	// Phi returns phi(r) and its first two derivatives. They are finite for
-	// finite r; derivatives that do not exist are replaced.
+	// Phi returns phi(r) and its first two derivatives, finite for finite r.
+	// For a derivative that does not exist it returns a finite value.
 	Phi(r float64) (phi, d1, d2 float64)
 }
 

@@ -132,7 +132,7 @@ func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
 	}
 }
 
-// regime compares on one regime, and prints as results come in.
+// regime compares the solvers on each problem of a regime, and reports and prints each comparison when it is done.
 func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchReport, r bench.Regime) error {
 	o := f.options(cmd)
 	problems, err := r.Problems(o)

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// convex tests chords and tangents between pairs of rows, the first of which are zero.
+// convex tests chords and tangents between pairs of rows. In a quarter of the pairs, the first row is zero.
 func (c *lossCheck) convex() error {
 	n, dim := 4*c.o.Rows, c.o.Dim
 	points := make([]float64, 0, 3*n*dim)

@@ -46,7 +46,7 @@ type Noted interface {
 	Notes() []string
 }
 
-// Identified is a loss that another program computes.
+// Identified is a loss that is computed by another program and can identify that program.
 type Identified interface {
 	// Program describes the program.
 	Program() Program

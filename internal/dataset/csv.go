@@ -140,9 +140,9 @@ func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
 // collector takes numbers one by one.
 type collector interface{ add(v float64) error }
 
-// readCells hands the numbers of the columns that o asks for to what begin
-// returns; it is told how many there will be at most, -1 where that is not known.
-// The matrix that it returns has no numbers.
+// readCells reads the numbers of the columns that o asks for into the collector
+// that begin returns. It passes begin an upper bound on their count, negative if
+// unknown. The matrix that readCells returns has no numbers.
 func readCells(r io.Reader, name, format string, o ReadOptions, begin func(expected float64) (collector, error)) (*Matrix, error) {
 	rows, err := countRows(r)
 	if err != nil {

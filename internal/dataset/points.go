@@ -440,7 +440,7 @@ func isComment(line []byte) bool {
 	return len(line) == 0 || line[0] == '#' && !bytes.HasPrefix(bytes.ToUpper(line[:min(4, len(line))]), []byte("#N/A"))
 }
 
-// checkText refuses what is no text, and lines that old systems end.
+// checkText refuses bytes that are not text, and lines that end in CR alone, as on old systems.
 func checkText(text []byte) error {
 	switch cr := []byte{'\r'}; {
 	case bytes.IndexByte(text, 0) >= 0:

@@ -318,9 +318,9 @@ func (r *record) place(names []string) (fields []field, columns []int) {
 	return fields, columns
 }
 
-// appendChanged appends a record whose fields have other values where they have a
-// column. A cell that has its value already keeps its bytes, as a coordinate does
-// that is NaN.
+// appendChanged appends the record row to out, with new values in the fields that
+// have a column: columns[i] >= 0. A cell keeps its bytes if its value does not
+// change, or if the new value is a coordinate and NaN.
 func (r *record) appendChanged(out, row []byte, cells [][2]int, fields []field, columns []int, values []float64) (_ []byte, err error) {
 	at, end := 0, len(row)
 	if r.order == nil {

@@ -35,8 +35,8 @@ type digitRow struct {
 	pixels  []float64
 }
 
-// drawDigitRows shows the same images of every row, perKind of one kind and as many
-// of another.
+// drawDigitRows draws, from every row, the images whose numbers are in shown:
+// perKind of one kind, then perKind of another.
 func drawDigitRows(title string, shown []int, rows []digitRow) image.Image {
 	sheet := newSheet(margin + titleRoom + len(rows)*(rowGap+tileSide) + margin)
 	sheet.write(margin, margin+20, 22, title)
@@ -97,7 +97,7 @@ func firstOfKinds(kinds []string) []int {
 	return list
 }
 
-// inkOf draws an image of intensities in [0, 1] as ink on nothing.
+// inkOf returns an image in one colour whose opacity at each pixel is the intensity, in [0, 1].
 func inkOf(pixels []float64, ink color.Color) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, experiments.ImageSide, experiments.ImageSide))
 	c := color.NRGBAModel.Convert(ink).(color.NRGBA)

@@ -119,7 +119,7 @@ func Texts(m Module) ([]Text, error) {
 	return texts, nil
 }
 
-// folder is where the texts of a module are.
+// folder names the directory of the texts of a module; extension says whether the Python module is linked from it.
 func folder(extension bool) string {
 	if extension {
 		return "extension"

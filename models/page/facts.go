@@ -97,7 +97,7 @@ func (v *view) hidden(ctx context.Context, p *content, add func(name, format str
 	return nil
 }
 
-// scarcely is the relative difference of errors that counts as none.
+// scarcely is the relative difference up to which two errors count as equal.
 const scarcely = 0.02
 
 // drivers lists the rows of the largest influence, if it can be computed.

@@ -24,8 +24,8 @@ func (p *Problem) flatStart() (framework.Point, float64, error) {
 	return flat.x, flat.spread, nil
 }
 
-// place returns the flat sheet through c along the first d axes with the projections of the rows, which have no
-// missing entries, in one read.
+// place returns the flat sheet through c along the first d axes, with the projections of the rows onto it. It reads
+// the rows once. They must have no missing entries.
 func (p *Problem) place(whole Data, c, axes []float64) *placed {
 	f := p.Shape()
 	at := &placed{x: framework.NewPoint(p.Blocks()), heights: make([]float64, whole.N*f.S)}

@@ -62,7 +62,7 @@ func sumRange(ctx context.Context, r *Request, src Source, loss framework.Loss, 
 
 // ReadProgress is the progress of a read of all rows.
 type ReadProgress struct {
-	// Read is the number of the current read, from 1. Rows of N rows are done in this read.
+	// Read is the number of the current read, from 1. Rows is how many of the N rows this read has passed so far.
 	Read, Rows, N int
 }
 

@@ -336,7 +336,7 @@ func (t *Trial) limit(bound float64, weights []float64) {
 	t.Predicted = stat.Mean(t.rows, weights)
 }
 
-// learn fits a model to rows, nil for d = 0, the geometric median.
+// learn fits a model to rows. For d = 0 it returns nil, which stands for the geometric median.
 func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error) {
 	if c.Latent == 0 {
 		return nil, ctx.Err()

@@ -184,7 +184,7 @@ func lossText(l framework.Loss) string {
 	return text
 }
 
-// boundedRow bounds the error of a row, in units of the median under l2.
+// boundedRow bounds the error of a row, as a multiple of the median error of the rows under l2.
 const boundedRow = 2
 
 // comparison compares fits to the same rows by errors bounded in each entry and row: the error of row x is

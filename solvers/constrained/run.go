@@ -113,8 +113,8 @@ func direction(blocks framework.Product, x framework.Point, rng *rand.Rand) fram
 	return v
 }
 
-// slope is the norm of the gradient of the cost, plus the norm of its change along a random step of the given
-// size: a start may be the minimum without constraints.
+// slope returns the norm of the gradient of the cost at x, plus the norm of its first-order change along a random step
+// of the given size. The change matters if x is the minimum without constraints, where the gradient is 0.
 func (r *run) slope(x framework.Point, size float64) (float64, error) {
 	blocks := framework.Product(r.l.Blocks())
 	g, h := framework.NewPoint(blocks), framework.NewPoint(blocks)

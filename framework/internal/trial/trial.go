@@ -23,7 +23,7 @@ func Of(ctx context.Context) *Trial {
 	return t
 }
 
-// See is called before an evaluation.
+// See calls Before, if there is one. A run must call See before every evaluation.
 func (t *Trial) See() {
 	if t != nil && t.Before != nil {
 		t.Before()

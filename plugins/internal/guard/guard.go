@@ -52,6 +52,6 @@ var executable atomic.Pointer[string]
 // serves says that the main function of this program calls Run.
 var serves atomic.Bool
 
-// SetExecutable names the program that runs guards; "" stands for that of this
-// process again.
+// SetExecutable sets the path of the program that runs guards; "" stands for
+// the executable of this process.
 func SetExecutable(path string) { executable.Store(&path) }

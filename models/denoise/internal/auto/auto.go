@@ -340,8 +340,8 @@ const (
 	rowWords = 7 + core.IndexWords
 	// placeWords is the memory of the results of charts of all sizes at a point, with the nearby points.
 	placeWords = nearPlaces + 60
-	// workerWords is the memory of a worker, for rows in space, per row of a chart: two of three rows of a vicinity,
-	// and its sites.
+	// workerWords is the memory of a worker per row of a chart, if rows have three columns: two vicinities with three
+	// rows each, and the sites.
 	workerWords = 480
 )
 

@@ -20,8 +20,8 @@ import (
 const (
 	// minReach is the size of neighbourhoods, in units of the noise, below which they are too small.
 	minReach = 4
-	// MaxNeighbors bounds the number of rows of a chart. So does the fraction 1/mostOf of all rows, up to
-	// mostNeighbors, unless strong noise requires more.
+	// MaxNeighbors or, if larger, min(n/mostOf, mostNeighbors), for n rows in all, bounds the number of rows of a
+	// chart, unless strong noise requires more.
 	MaxNeighbors, mostOf, mostNeighbors = 320, 3, 2000
 	// likely is the number of standard errors above which a number of rows is significantly worse.
 	likely = 2

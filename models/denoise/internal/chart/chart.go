@@ -16,7 +16,7 @@ type Setting struct {
 	// Rounds is the number of times that a chart is placed: first at the given point, then at the projection of its
 	// row.
 	Rounds int
-	// Sides is the distance of two parallel sheets from the surface between them, if charts lie there; otherwise 0.
+	// Sides is the distance of each of two parallel sheets from the surface midway between them; 0 for one sheet.
 	Sides float64
 }
 

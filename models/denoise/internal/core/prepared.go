@@ -22,7 +22,7 @@ type Prepared struct {
 	Size int
 }
 
-// Prepare prepares a method, whose settings no longer depend on the rows, for a cloud.
+// Prepare prepares a method for a cloud. Settings that depend on the rows must have been chosen, see [Settle].
 func Prepare(ctx context.Context, m Method, c *Cloud, o Options) (*Prepared, error) {
 	size, err := m.Size(c.Count(), c.D)
 	if err != nil {

@@ -39,7 +39,7 @@ func (m PCA) Dimension() int {
 // Name returns "pca".
 func (PCA) Name() string { return "pca" }
 
-// Size returns the number of neighbours by which results are judged.
+// Size returns the number of neighbours that are used to judge the result of a row, see [core.Prepared].
 func (PCA) Size(n, _ int) (int, error) {
 	if n < 2 {
 		return 0, core.Short("pca: %d rows are too few for a principal axis; want at least 2", n)

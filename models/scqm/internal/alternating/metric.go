@@ -45,7 +45,7 @@ func (m metric) Unwhiten(x []float64) {
 	}
 }
 
-// frame is a sheet in whitened coordinates, in which its frame RQ is not orthonormal.
+// frame is a sheet in whitened coordinates, in which its axes, the columns of RQ, are not orthonormal.
 type frame struct {
 	*sheet.Sheet
 	metric  metric

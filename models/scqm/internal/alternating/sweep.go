@@ -41,8 +41,8 @@ func New(o *objective.Objective) *Sweeper {
 	return &Sweeper{o: o, fewGaps: float64(x.Observed()) >= (1-mostFilled)*float64(x.N*x.D)}
 }
 
-// OuterBlocks returns c, Q and Theta if the loss is a function of |r|^2 with known quadratic majorizers, r'Mr with
-// diagonal M, or the sum of squares of rows with few missing entries. For other losses it returns nothing.
+// OuterBlocks returns the blocks c, Q and Theta for three kinds of losses: functions of |r|^2 with known quadratic
+// majorizers; r'Mr with diagonal M; and the sum of squares, if few entries are missing. For others it returns nil.
 func (p *Sweeper) OuterBlocks() []int {
 	l := p.o.Loss()
 	_, quadratic := l.(*nearest.DiagonalForm)

@@ -90,7 +90,7 @@ func (p *Projection) Load(x []float64) {
 
 // Find writes the nearest point of the sheet into tau, for [a; b] = Q'(x - c) in Y. The result is a function of Y and
 // Theta alone. It is exact for d <= 2 and for s <= 1. Otherwise it is the best of several starts, improved along the
-// eigenvectors of I + 2B. Find returns h at tau and leaves the results of [Quadratic.Value].
+// eigenvectors of I + 2B. Find returns h(tau) and, as [Quadratic.Value] does, stores e and phi at tau.
 func (p *Projection) Find(tau []float64) float64 {
 	copy(tau, p.Y[:p.f.Latent])
 	if p.f.S == 0 {

@@ -38,9 +38,9 @@ type Scores struct {
 	shares  []float64 // of few, of sum 1: robust weights
 }
 
-// New computes the scores of a sample along the components that can hold a sheet with d latent dimensions and s
-// directions of curvature, and the scores for the tests. The rows must have no missing entries. It returns nil if
-// they span no more than d dimensions.
+// New computes the scores of a sample along its leading components: d + s of them, for a sheet with d latent
+// dimensions and s directions of curvature, or as many as the tests use, if those are more. The rows must have no
+// missing entries. New returns nil if they span no more than d dimensions.
 func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 	sample = Sample(sample)
 	few := evenly(sample, planeRows)

@@ -21,7 +21,7 @@ const (
 	signDraws, signRank = 99, 94
 	// leastProducts is the relative variance below which a combination of products is dropped.
 	leastProducts = 1e-10
-	// pairs bounds the number of pairs of a product and a score off the plane.
+	// pairs bounds the number of products of scores in the plane, times the number of scores off the plane.
 	pairs = 420
 )
 
