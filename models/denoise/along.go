@@ -32,7 +32,7 @@ func turns(m Method) bool {
 	return false
 }
 
-// mostLatent is the largest dimension that the surface of a method can have.
+// mostLatent returns the largest dimension of the surface that the method can use.
 func mostLatent(m Method) int {
 	if _, ok := m.(SelectDimension); ok {
 		return mostDimensions
@@ -40,7 +40,7 @@ func mostLatent(m Method) int {
 	return core.LatentOf(m)
 }
 
-// wantsPlane reports whether rows with this number of columns are denoised along principal axes.
+// wantsPlane reports whether rows of D columns are denoised in coordinates along their principal axes.
 func wantsPlane(m Method, D int, o Options) (bool, error) {
 	_, linear := m.(principal.PCA)
 	least := mostLatent(m) + 1
@@ -56,8 +56,8 @@ func wantsPlane(m Method, D int, o Options) (bool, error) {
 	return !kept, nil
 }
 
-// findPlane returns the plane of the rows of x, nil if all columns are to be kept. It also returns the linear model
-// to compare a method with, nil if there is none. It uses up to planeRows rows for each.
+// findPlane returns the plane of principal axes of x, or nil to keep all columns. It also returns the linear model to
+// compare a method with, nil if there is none. It computes each from up to planeRows rows.
 func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*principal.Plane, *principal.Linear, error) {
 	wanted, err := wantsPlane(m, x.D, o)
 	if err != nil || !wanted {
@@ -66,7 +66,7 @@ func findPlane(ctx context.Context, m Method, x rows.Data, o Options) (*principa
 	return planeOfSample(ctx, m, principal.PlaneSample(x), o)
 }
 
-// planeOfSample does what findPlane does, given distinct rows of positive weight.
+// planeOfSample does what findPlane does, but x must be distinct rows of positive weight.
 func planeOfSample(ctx context.Context, m Method, x rows.Data, o Options) (*principal.Plane, *principal.Linear, error) {
 	_, linear := m.(principal.PCA)
 	_, charts := m.(Auto)
@@ -80,8 +80,8 @@ func turnsLoss(l framework.Loss) bool {
 	return l == nil || !sized && rowloss.StructureOf(l) == rowloss.StructureRadial
 }
 
-// onPlane returns a method that uses the plane, if it can, and the linear model to compare its charts with, nil for
-// none.
+// onPlane returns the method for coordinates in the plane p, if the method supports this. The method compares its
+// charts with the linear model l, unless l is nil.
 func onPlane(m Method, p *principal.Plane, l *principal.Linear) Method {
 	switch m := m.(type) {
 	case Auto:
@@ -105,7 +105,7 @@ func comparesLinear(m Method, D int, o Options) bool {
 	return charts && o.Axes == 0 && D >= principal.WideColumns
 }
 
-// columns is the length of rows.
+// columns returns the number of columns of the fitted rows.
 func (d *Denoiser) columns() int {
 	if d.plane != nil {
 		return d.plane.D
@@ -122,7 +122,7 @@ func (d *Denoiser) Axes() int {
 	return d.plane.R
 }
 
-// denoiseWide denoises the coordinates of rows, and writes the corresponding rows.
+// denoiseWide denoises rows in coordinates along the axes, and converts the results back to columns.
 func (d *Denoiser) denoiseWide(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	p, threads := d.plane, par.Threads(o.Threads)
 	z := rows.Data{N: x.N, D: p.R}

@@ -28,7 +28,7 @@ const (
 	// cellColumns bounds the columns of rows that are cut into cells: with more columns all rows would be in the halo
 	// of each cell.
 	cellColumns = 30
-	// wholeCells is the number of cells up to which a cloud is fitted as a whole.
+	// wholeCells times the number of rows of a cell is the largest cloud that is fitted as a whole.
 	wholeCells = 4
 	// haloRows is the number of rows in a ball. haloReach is the width of a halo in units of the ball's radius. The
 	// radius is the quantile haloQuantile over at most haloPlaces points of a cell.
@@ -142,7 +142,7 @@ type partition struct {
 	cells         []Cell
 }
 
-// divide makes cells of a box with the listed rows.
+// divide cuts a box with the listed rows into cells.
 func (p *partition) divide(box Cell, list []int) {
 	b := lookup.NewBox(p.sample.D)
 	for _, i := range list {
@@ -238,7 +238,7 @@ type cells struct {
 	told            []bool
 }
 
-// wantsCells reports whether a cloud is to be cut.
+// wantsCells reports whether Fit cuts a cloud into cells.
 func wantsCells(m Method, x rows.Data, o Options) bool {
 	return x.N > wholeCells*cmp.Or(o.CellRows, CellRows) && x.D < cellColumns && local(m)
 }
@@ -309,7 +309,7 @@ func (c *cells) each(ctx context.Context, x rows.Data, o Options, do func(d *Den
 	return nil
 }
 
-// denoise denoises rows cell by cell.
+// denoise denoises the rows of x with the fit of the cell that contains each.
 func (c *cells) denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	held, err := core.ReserveResult(c.method, x)
 	if err != nil {
@@ -390,7 +390,7 @@ func (c *cells) describeSome(ctx context.Context, g *Geometry, d *Denoiser, k in
 	return c.tell(ctx, d, k, o)
 }
 
-// tell computes the normals of the sample in a cell.
+// tell computes the normals of the sample rows that lie in cell k.
 func (c *cells) tell(ctx context.Context, d *Denoiser, k int, o Options) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -418,7 +418,7 @@ func (c *cells) tell(ctx context.Context, d *Denoiser, k int, o Options) error {
 	return nil
 }
 
-// sides orients the sample, once all cells have computed its normals.
+// sides makes the normals of the sample consistent, once all cells have computed their normals.
 func (c *cells) sides(ctx context.Context, o Options) (*orientedPlaces, error) {
 	for k := range c.list {
 		c.mu.Lock()

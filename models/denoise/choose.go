@@ -79,15 +79,15 @@ func candidates(m core.Sized, c *Cloud) []int {
 	return list
 }
 
-// InUnits returns the method for rows divided by a unit, and false if there is none.
+// InUnits returns the method for rows divided by a unit. It returns false if the method cannot be rescaled.
 func (m Select) InUnits(unit float64) (Method, bool) {
 	of, ok := core.MethodIn(m.Of, unit)
 	m.Of = of
 	return m, ok
 }
 
-// Dimension is the dimension of the method.
+// Dimension returns the dimension of the surface of the method.
 func (m Select) Dimension() int { return core.LatentOf(m.Of) }
 
-// Keeps counts the numbers that the choice stores.
+// Keeps counts the numbers that Prepare stores to choose the number of neighbours.
 func (m Select) Keeps(f *core.Footprint) { f.Fits, f.Kept = true, f.N*f.D }

@@ -48,7 +48,7 @@ func Fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	return d, err
 }
 
-// fit prepares a method for the rows as they are.
+// fit prepares a method for the rows x in their present unit.
 func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
 	if err := core.CheckRows(x); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func fit(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, erro
 	return fitWhole(ctx, m, x, o)
 }
 
-// fitWhole prepares a method for rows that have been checked.
+// fitWhole prepares a method for all rows as one cloud. The rows have been checked.
 func fitWhole(ctx context.Context, m Method, x rows.Data, o Options) (*Denoiser, error) {
 	x = core.Shuffled(x)
 	p, linear, err := findPlane(ctx, m, x, o)
@@ -157,7 +157,7 @@ func (d *Denoiser) Denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	return r, err
 }
 
-// denoise denoises rows in the unit of the cloud.
+// denoise denoises rows that are in the unit of the cloud.
 func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result, error) {
 	if err := core.CheckRows(x); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (d *Denoiser) denoise(ctx context.Context, x rows.Data, o Options) (*Result
 	return d.prepared.Denoise(ctx, x, o)
 }
 
-// reserveCopy holds a copy of the rows.
+// reserveCopy reserves the memory for a copy of the rows.
 func reserveCopy(m Method, x rows.Data) (*memory.Reservation, error) {
 	return core.NewFootprint(m, x, Options{}).Reserve(m, x, float64(x.N)*float64(x.D))
 }

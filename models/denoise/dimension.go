@@ -110,20 +110,20 @@ func withLatent(m Method, d int) (Method, error) {
 	return nil, fmt.Errorf("denoise: the dimension of the method %s cannot be chosen: %w", m.Name(), ErrInput)
 }
 
-// InUnits returns the method for rows divided by a unit, and false where there is none.
+// InUnits returns the method for rows divided by a unit. It returns false if the method cannot be rescaled.
 func (m SelectDimension) InUnits(unit float64) (Method, bool) {
 	of, ok := core.MethodIn(m.Of, unit)
 	m.Of = of
 	return m, ok
 }
 
-// Latent is the dimension of the surface, 0 for methods that have none.
+// Latent returns the dimension of the surface, 0 for methods that have none.
 func (d *Denoiser) Latent() int { return core.LatentOf(d.prepared.Method) }
 
 // Grid is the position of the chosen number of neighbours among the candidates.
 type Grid int
 
-// Ends of the grid of numbers of neighbours.
+// These values are the possible positions of the number of neighbours.
 const (
 	// NotChosen: the user gave the number.
 	NotChosen Grid = iota

@@ -137,7 +137,7 @@ func (d *Denoiser) describeCharts(ctx context.Context, x rows.Data, r *Result, u
 	return g, nil
 }
 
-// score converts distances to scores by the noise at each row, or by its median if that is not known.
+// score divides distances by the noise at each row, or by the median noise if that at the row is unknown.
 func (g *Geometry) score(noise []float64, r *Result) {
 	var known []float64
 	for i, v := range noise {
@@ -158,7 +158,7 @@ func (g *Geometry) score(noise []float64, r *Result) {
 	}
 }
 
-// rescale converts a description from a unit of the rows to that of the rows themselves.
+// rescale converts a description of rows divided by unit to that of the rows themselves.
 func (g *Geometry) rescale(unit float64) {
 	for i := range g.Curvature {
 		g.Curvature[i] /= unit

@@ -12,7 +12,7 @@ import (
 // Rows with missing entries have no place to look for a surface at. Where Missing allows them, they are
 // nobody's neighbours, and come back as they came, flagged Unchanged.
 
-// completeRows lists the rows whose entries are all finite. It is nil if all rows are complete or have to be.
+// completeRows lists the rows whose entries are all finite. It returns nil if all are, or if not x.Missing.
 func completeRows(x rows.Data) []int {
 	finite := func(i int) bool {
 		return !slices.ContainsFunc(x.Row(i), func(v float64) bool { return v-v != 0 })
@@ -32,7 +32,7 @@ func completeRows(x rows.Data) []int {
 	return list
 }
 
-// onlyComplete returns the rows to which a method can be fitted.
+// onlyComplete returns the rows without missing entries, to which a method can be fitted.
 func onlyComplete(x rows.Data) (rows.Data, error) {
 	list := completeRows(x)
 	if x.Missing = false; list == nil {
@@ -64,7 +64,7 @@ func (d *Denoiser) denoiseComplete(ctx context.Context, x rows.Data, list []int,
 	return out, err
 }
 
-// describeComplete describes the surface at the rows without missing entries only.
+// describeComplete describes the surface at the rows without missing entries.
 func (d *Denoiser) describeComplete(ctx context.Context, x rows.Data, list []int, r *Result, side Orientation, o Options) (*Geometry, error) {
 	out := d.newGeometry(x)
 	part, ok := r.Surface.(*Result)

@@ -51,7 +51,7 @@ func (s Orientation) check(x rows.Data, latent int) error {
 	return nil
 }
 
-// orient flips the normals of g that point to the wrong side.
+// orient flips the normals of g that do not point to the side that Orientation defines.
 func (d *Denoiser) orient(ctx context.Context, g *Geometry, r *Result, side Orientation, o Options) error {
 	D := d.prepared.Cloud.D
 	var open []int // rows whose side is left to consistency

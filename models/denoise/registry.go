@@ -12,10 +12,10 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/principal"
 )
 
-// ChooseNeighbors, as Neighbors of Settings, requests a choice by [Select].
+// ChooseNeighbors, as the Neighbors of Settings, lets [Select] choose the number of neighbours.
 const ChooseNeighbors = -1
 
-// ChooseLatent, as Latent of Settings, requests a choice by [SelectDimension].
+// ChooseLatent, as the Latent of Settings, lets [SelectDimension] choose the dimension.
 const ChooseLatent = -1
 
 // Settings are the settings of all methods under common names, for callers that choose a method by name. Fields that
@@ -47,7 +47,7 @@ type Description struct {
 	Name string
 	// Summary describes the method in one line.
 	Summary string
-	// Settings names the fields of Settings that it has in addition to Latent and Neighbors.
+	// Settings names the fields of Settings that the method has in addition to Latent and Neighbors.
 	Settings []string
 }
 
@@ -114,7 +114,7 @@ func ChoosesNeighbors(name string) bool {
 	return name == Auto{}.Name() || name == classic.APSS{}.Name()
 }
 
-// newAPSS uses Select for the number of neighbours unless it is given.
+// newAPSS returns the method apss. It uses Select for the number of neighbours unless Settings gives one.
 func newAPSS(s Settings) (Method, error) {
 	m := classic.APSS{Latent: s.Latent, Neighbors: s.Neighbors}
 	if s.Neighbors == 0 {

@@ -81,7 +81,7 @@ func (s *surveyor) row(g *Geometry, i int, x []float64, r *Result, unit float64)
 	return found.Noise
 }
 
-// nearestOther is the distance of the nearest fitted row at another point.
+// nearestOther returns the distance from the point to the nearest fitted row at another position.
 func (s *surveyor) nearestOther() float64 {
 	for _, f := range s.search.Find(s.cloud.Index, s.x, 2) {
 		if f.Distance > 0 {

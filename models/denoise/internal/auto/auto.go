@@ -29,7 +29,7 @@ import (
 type Auto struct {
 	// Latent is d, the dimension of the surface, 1 <= d < D.
 	Latent int
-	// Neighbors is K; 0 lets the method choose it.
+	// Neighbors is K, the number of rows of a chart; 0 lets the method choose it.
 	Neighbors int
 	// LeastSquares replaces Tukey's loss by squared_l2, for noise without
 	// outliers.
@@ -42,7 +42,7 @@ type Auto struct {
 // Name returns "auto".
 func (Auto) Name() string { return "auto" }
 
-// Size returns the number of neighbours used to judge results.
+// Size returns the number of neighbours from which the results for a row are judged.
 func (m Auto) Size(n, D int) (int, error) {
 	if m.Latent == D {
 		return 0, core.NoDirection(m, D)
@@ -60,7 +60,7 @@ func (m Auto) Size(n, D int) (int, error) {
 	return min(max(core.DefaultNeighbors, least), n), nil
 }
 
-// Dimension is Latent.
+// Dimension returns Latent, the dimension of the surface.
 func (m Auto) Dimension() int { return m.Latent }
 
 // OnPlane returns the method for rows given by coordinates along p. If l is not nil, charts are compared with that
@@ -93,16 +93,16 @@ func (m Auto) Prepare(ctx context.Context, c *core.Cloud, o core.Options) (core.
 	return p.charts.fit, nil
 }
 
-// preparation estimates the noise and K from charts of the rows.
+// preparation holds the state of Prepare, which estimates the noise and K from charts of the rows.
 type preparation struct {
 	settings
 	n, D   int // number of rows of positive weight, and of columns
 	charts *cloudCharts
-	// flat is the linear model if it is better than charts.
+	// flat is the linear model, if its estimated risk is less than that of the charts; otherwise nil.
 	flat *Flat
 }
 
-// finish denoises once, chooses K, and makes the charts, unless a linear model is better.
+// finish denoises the rows once, chooses K, and makes the final charts, unless a linear model has less risk.
 func (p *preparation) finish() error {
 	if err := p.pilot(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (p *preparation) advance(s setting) error {
 	return p.charts.chartAll(s)
 }
 
-// newPreparation prepares for n rows of positive weight.
+// newPreparation returns the state to prepare the method for n rows of positive weight and length D.
 func newPreparation(m Auto, n, D int) (*preparation, error) {
 	if _, err := m.Size(n, D); err != nil {
 		return nil, err
@@ -152,10 +152,10 @@ type setting struct {
 	creased bool
 }
 
-// blended is the number of rows whose charts are averaged in a projection.
+// blended returns the number of rows whose charts are averaged in a projection.
 func (s *setting) blended() int { return max(s.neighbors/blendPart, 1) }
 
-// blendPart is K over the number of charts that are averaged.
+// blendPart is the ratio of K to the number of charts that are averaged in a projection.
 const blendPart = 2
 
 // places are the estimated positions of the rows of a cloud on the surface.
@@ -170,7 +170,7 @@ type places struct {
 	source *chart.Source
 }
 
-// layOut makes the source.
+// layOut makes the source from the rows and their positions.
 func (p *places) layOut(c *core.Cloud) {
 	if p.source == nil {
 		p.source = chart.NewSource(c.Data, p.y, p.trust)
@@ -199,14 +199,14 @@ type fit struct {
 // chartNotes is the number of numbers that follow a chart.
 const chartNotes = 3
 
-// about holds the results for one row.
+// about holds the estimates for one row.
 type about struct {
 	scale     float64 // of the nearby noise
 	neighbors int     // number of rows of its chart
 	sides     float64 // distance of two sheets from the surface between them, 0 for one sheet
 }
 
-// settingAt is the setting for the chart of a row.
+// settingAt returns the setting s with the estimates for one row, to make its chart.
 func (a *fit) settingAt(row int, s setting) setting {
 	if a.about == nil {
 		return s
@@ -231,7 +231,7 @@ func (a *settings) setScale(s *setting, scale float64, robust bool) {
 // Noise is the estimated standard deviation of the noise.
 func (a *fit) Noise() float64 { return a.setting.Scale }
 
-// Travels implements the interface of methods whose rows are processed along a space-filling curve.
+// Travels declares that rows should be processed along a space-filling curve.
 func (*fit) Travels() {}
 
 // Sizes are the chosen number of rows of charts, and all candidates.
@@ -335,13 +335,13 @@ func (w *worker) Project(dst, x []float64) error {
 const (
 	// placeCopies is the number of copies of the rows: positions with their index, and projections.
 	placeCopies = 5
-	// rowWords is the memory per row in addition to these: the weight of its chart, an index of the rows with charts,
-	// and the results for the row.
+	// rowWords is the memory per row in addition to the copies: the weight of its chart, an index of the rows with
+	// charts, and the results for the row.
 	rowWords = 7 + core.IndexWords
 	// placeWords is the memory of the results of charts of all sizes at a point, with the nearby points.
 	placeWords = nearPlaces + 60
-	// workerWords is the memory of a worker per row of a chart, if rows have three columns: two vicinities with three
-	// rows each, and the sites.
+	// workerWords is the memory of a worker per row of a chart, if rows have three columns: two copies of nearby rows
+	// with three rows each, and the charts to average.
 	workerWords = 480
 )
 

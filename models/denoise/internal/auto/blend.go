@@ -25,7 +25,7 @@ type sites struct {
 	feet    chart.Feet
 }
 
-// site is a row with a chart, and its weight among others at the same distance.
+// site is a row with a chart, and the weight of this chart relative to others at the same distance.
 type site struct {
 	row   int
 	count float64
@@ -83,7 +83,7 @@ func (w *worker) stored(row int) []float64 {
 	return w.charts[row*w.width : (row+1)*w.width-chartNotes]
 }
 
-// load loads the stored chart of a row as the current chart.
+// load loads the stored chart of a row as the current chart. It returns false if the row has no chart.
 func (w *worker) load(row int) bool { return w.chart.Load(w.stored(row)) }
 
 // findSites finds the sites of a row with a chart, which must be the current chart. They are the rows with charts
@@ -129,8 +129,8 @@ func (w *worker) findSites(own int) *sites {
 	return to
 }
 
-// around lists rows with charts near a point that represent the given number of rows. It also returns the distance
-// from which on their weights are 0.
+// around lists the rows with charts nearest to a point that together represent the given number of rows. It also
+// returns the distance from which on the weights of charts are 0.
 func (w *worker) around(y []float64, many int) (found []lookup.Near, far float64) {
 	if w.places.charted == nil {
 		w.rows.Look(w.places.index, y, many)
@@ -153,7 +153,7 @@ func (w *worker) around(y []float64, many int) (found []lookup.Near, far float64
 	}
 }
 
-// weigh sets the weights for the position y to the tricube of distances.
+// weigh sets the weight of each site to the tricube of its distance from the position y.
 func (s *sites) weigh(y []float64) {
 	D := len(y)
 	s.weights = s.weights[:0]
@@ -256,8 +256,8 @@ func (w *worker) addSite(s *chart.Shape, i int, x []float64, weight float64) boo
 	return w.chart.Load(stored) && w.chart.Foot(w.y, x) && s.Add(stored, w.y, weight)
 }
 
-// fromOthers returns the distance of a row, which its own charts follow, from the nearest of five nearby charts that
-// do not follow their rows. If there are none it returns the given distance.
+// fromOthers returns the distance of a row x from the nearest of five nearby charts that do not follow their own rows.
+// It is called if the charts of x follow x. It returns far if there are no such charts.
 func (w *worker) fromOthers(x []float64, far float64) float64 {
 	var others []float64
 	for _, f := range w.rows.Search.Find(w.places.index, x, nearPlaces) {

@@ -40,7 +40,7 @@ type cloudCharts struct {
 	order   []int // order in which rows are processed
 }
 
-// newCloudCharts has the rows for their places.
+// newCloudCharts returns charts of the rows of c, with the rows themselves as their initial positions.
 func newCloudCharts(ctx context.Context, s settings, c *core.Cloud, o core.Options) *cloudCharts {
 	a := &fit{settings: s, cloud: c, places: places{y: c.X, index: c.Index}}
 	return &cloudCharts{fit: a, ctx: ctx, o: o}
@@ -81,7 +81,7 @@ func (p *cloudCharts) each(list []int, work func(w *worker, k, i int)) error {
 	return p.ctx.Err()
 }
 
-// nearby is the order in which to process the listed rows.
+// nearby returns the listed rows in an order in which successive rows are near each other.
 func (p *cloudCharts) nearby(list []int) []int {
 	c := p.cloud
 	if len(list) != len(c.Used) || len(list) == 0 || &list[0] != &c.Used[0] {
@@ -93,12 +93,12 @@ func (p *cloudCharts) nearby(list []int) []int {
 	return p.order
 }
 
-// placesOf is an index of the positions of some rows.
+// placesOf returns an index of the positions of the listed rows.
 func (p *cloudCharts) placesOf(list []int) lookup.Index {
 	return lookup.NewIndex(p.places.y, p.cloud.D, list)
 }
 
-// take gives every row the results of the nearest point of a ladder.
+// take gives every row the results of the nearest point of the ladder l.
 func (p *cloudCharts) take(l *ladder, places []about) error {
 	known := make([]about, p.cloud.N)
 	for j, i := range l.rows {
@@ -160,7 +160,7 @@ func (p *cloudCharts) leads(s setting) (lead []bool, some []int) {
 	return lead, some
 }
 
-// oneIn is the number of rows per row with a chart.
+// oneIn returns the number of rows for each row with a chart of its own.
 func (s *setting) oneIn() float64 {
 	few := float64(s.blended()) / opinions
 	if s.pilot {

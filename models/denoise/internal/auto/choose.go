@@ -18,14 +18,14 @@ import (
 // its foot, and twice the variance of the noise times the divergence. It is averaged over places near each other.
 
 const (
-	// minReach is the size of neighbourhoods, in units of the noise, below which they are too small.
+	// minReach is the least size of a neighbourhood, in units of the noise. Smaller ones are not used.
 	minReach = 4
 	// MaxNeighbors or, if larger, min(n/mostOf, mostNeighbors), for n rows in all, bounds the number of rows of a
 	// chart, unless strong noise requires more.
 	MaxNeighbors, mostOf, mostNeighbors = 320, 3, 2000
-	// likely is the number of standard errors above which a number of rows is significantly worse.
+	// likely is the number of standard errors above which an increase of the risk is significant.
 	likely = 2
-	// beyondPlanes and beyondReach define the divergence in addition to influences, see [setting.divergence].
+	// beyondPlanes and beyondReach define by how much the divergence exceeds the influence, see [setting.divergence].
 	beyondPlanes, beyondReach = 0.15, 4.2
 	// farDifference bounds the distance of a difference of risks from the median, in median absolute deviations.
 	farDifference = 15
@@ -84,7 +84,7 @@ func (p *preparation) sizes() []int {
 	return list
 }
 
-// enough is the number of neighbours above which only strong noise justifies more.
+// enough returns the number of neighbours that is exceeded only for strong noise.
 func (p *preparation) enough() int { return max(MaxNeighbors, min(p.n/mostOf, mostNeighbors)) }
 
 // climbAll makes charts with increasing numbers of rows while the total risk falls.
@@ -137,7 +137,7 @@ func (c *choice) better(k int) bool {
 	return mean < 0 || !c.large(c.best) && c.large(k)
 }
 
-// seen is the noise estimated by the charts of a rung, in units of the known noise.
+// seen returns the noise estimated by the charts of rung k, in units of the noise of the setting.
 func (c *choice) seen(k int) float64 {
 	r := c.rungs[k]
 	var far, own []float64
@@ -162,7 +162,7 @@ func (c *choice) large(k int) bool {
 	return !c.s.noisy || core.Median(ratio) >= minReach
 }
 
-// count excludes rows that the pilot finds far from every surface.
+// count determines the points that count in the risk: it excludes rows that the pilot finds far from every surface.
 func (c *choice) count() {
 	c.counted = make([]bool, len(c.rows))
 	n := 0
@@ -191,8 +191,8 @@ func (c *choice) risks(r *rung) []float64 {
 	return out
 }
 
-// over is the mean difference of the risk to that of another rung over the counted points, and its standard error,
-// with bounded differences.
+// over returns the mean of the differences of two risks over the counted points, and its standard error. Large
+// differences are bounded as clip does.
 func (c *choice) over(a, b []float64) (mean, chance float64) {
 	var d []float64
 	for j, counts := range c.counted {
@@ -225,7 +225,7 @@ type Flat struct {
 	Why string
 }
 
-// takeLinear replaces charts of a given estimated mean squared error by the linear model.
+// takeLinear replaces the charts by the linear model. charts is the estimated mean squared error of the charts.
 func (p *preparation) takeLinear(charts float64) {
 	m := p.method
 	p.flat = &Flat{principal.Shrunk{Plane: m.plane}, m.linear.Why(m.Latent, "", charts)}
@@ -249,7 +249,7 @@ func (c *choice) linearBetter() (charts float64, better bool) {
 	return charts, counted > 0 && linear.Risk < charts
 }
 
-// settled returns the results at each point, with the number of neighbours of the rung chosen for it.
+// settled returns the results at each point of the rung that was chosen there.
 func (c *choice) settled() []about {
 	list := make([]about, len(c.rows))
 	for j, i := range c.rows {
@@ -293,11 +293,11 @@ func (s *setting) divergence(q, own, size float64) float64 {
 	return q * own * (1 + beyond)
 }
 
-// oneDirection is for noise in one direction, for which the efficiency of Tukey's loss with this cut is within 5 % of
-// least squares.
+// oneDirection holds quantiles of noise in one direction. There Tukey's loss with this cut is at most 5 % less
+// efficient than least squares.
 var oneDirection = core.NewQuantiles(1)
 
-// bound is the squared distance from which on rows have no weight in Tukey's loss.
+// bound returns the squared distance from which on Tukey's loss gives rows no weight.
 func (s *setting) bound(q float64) float64 {
 	return q * oneDirection.Cut * oneDirection.Cut * s.Scale * s.Scale
 }

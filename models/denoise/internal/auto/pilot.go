@@ -25,12 +25,12 @@ const (
 	growth = 1.5
 	// rungWork bounds the total number of rows in charts of one size. There are at least fewestPlaces charts.
 	rungWork, fewestPlaces = 500_000, 400
-	// nearPlaces is the number of points over which noise and risks are averaged.
+	// nearPlaces is the number of nearest points over which noise and risks are averaged.
 	nearPlaces = 40
 	// noiseReach is the size of a neighbourhood, in units of the noise, from which on its chart shows most of the
 	// noise.
 	noiseReach = 5.5
-	// mostRungs is the number of rungs examined beyond the first.
+	// mostRungs is the number of chart sizes that are examined beyond the first suitable one.
 	mostRungs = 2
 	// pilotRidge is the ridge of charts whose ridge is not chosen. pilotRows is the largest number of rows per basis
 	// function in the pilot.
@@ -67,7 +67,7 @@ type ladder struct {
 	rows  []int   // of the places
 	near  [][]int // nearby points of each, by their index in rows
 	rungs []*rung
-	// asksNoise requests that charts estimate the noise.
+	// asksNoise requests that each chart also estimates the noise.
 	asksNoise bool
 }
 
@@ -88,7 +88,7 @@ func (p *cloudCharts) newLadder() (*ladder, error) {
 	return l, err
 }
 
-// about is the median of the positive values near a point.
+// about returns the median of the positive values at the points nearest to the given one.
 func (l *ladder) about(values []float64, place int) float64 {
 	var v [nearPlaces]float64
 	n := 0
@@ -135,7 +135,7 @@ func (p *preparation) fewest() int {
 	return 3*chart.Quadratics(p.method.Latent) + 2*(p.D-p.method.Latent-1)
 }
 
-// rungSizes are numbers of rows of charts, from the fewest.
+// rungSizes returns the numbers of rows of charts to compare, from the given fewest upwards.
 func (p *preparation) rungSizes(fewest int) (sizes []int) {
 	for k := float64(min(fewest, p.n-1)); k < float64(p.n); k *= growth {
 		sizes = append(sizes, int(k))
@@ -143,7 +143,7 @@ func (p *preparation) rungSizes(fewest int) (sizes []int) {
 	return sizes
 }
 
-// pilot estimates the noise, and denoises once.
+// pilot estimates the noise from charts of several sizes, and then denoises the rows once.
 func (p *preparation) pilot() error {
 	functions := chart.Quadratics(p.method.Latent)
 	l, err := p.charts.newLadder()
@@ -179,7 +179,7 @@ func (p *preparation) pilot() error {
 	return p.chartSides()
 }
 
-// reaches are sizes of neighbourhoods in units of the noise.
+// reaches returns sizes of neighbourhoods divided by the noise.
 func reaches(noise, sizes []float64) []float64 {
 	v := make([]float64, len(noise))
 	for j := range v {
@@ -203,7 +203,7 @@ func firstRungs(noise, sizes [][]float64) []int {
 	return first
 }
 
-// chartSides makes charts between two sheets, then on the side of each row.
+// chartSides makes charts of the surface between two sheets, and then charts of the sheet on which each row lies.
 func (p *preparation) chartSides() error {
 	known := p.charts.about
 	p.charts.about = slices.Clone(known)
@@ -332,7 +332,7 @@ func (w *worker) seenNoise(i int, s *setting) float64 {
 	return w.chart.Noise()
 }
 
-// nearNoise is the noise by the residuals of the nearer rows from the chart.
+// nearNoise estimates the noise by the residuals of the nearer rows from the chart.
 func (w *worker) nearNoise() float64 {
 	n := len(w.rows.Prior)
 	w.all = dense.Grow(w.all, n)

@@ -54,7 +54,7 @@ func newDistances(far []float64) distances {
 	return h
 }
 
-// middle is the middle of a bin.
+// middle returns the distance at the middle of a bin.
 func (h *distances) middle(bin int) float64 { return (float64(bin) + .5) * binWidth }
 
 // sheetPair is a pair of sheets at the distance half from the surface between them, 0 for one sheet, and the noise.
@@ -78,7 +78,7 @@ const (
 	leastApart = 0.7
 )
 
-// surely reports whether there are two sheets, far enough apart for their sides to matter.
+// surely reports whether two sheets are significant, and far enough apart that separate charts improve the result.
 func (s sheetPair) surely() bool {
 	return s.overOne > surelySheets && s.overFlat > leastFlat && s.half > leastApart*s.scale
 }
@@ -154,7 +154,7 @@ func (h *distances) fitPair(s sheetPair) (sheetPair, float64) {
 	}
 }
 
-// flat is the log likelihood of noise of density exp(-(r/a)^b).
+// flat returns the log likelihood of the distances under one sheet with noise of density exp(-(r/a)^b).
 func (h *distances) flat(b float64) float64 {
 	a := 1.5
 	far := wide{firstFar, 2 * leastWide * a}

@@ -25,12 +25,12 @@ type Chart interface {
 	// Prepare computes the sums of the chart at the point o for the row pivot, from gathered rows. It returns false
 	// if they determine no surface.
 	Prepare(o, pivot []float64, r *Rows, s *Setting) bool
-	// Solve computes the chart from these sums with a ridge.
+	// Solve computes the chart from the sums of Prepare with a ridge. It returns false if the system is singular.
 	Solve(ridge float64) bool
 	// Foot writes the point of the chart nearest to x into dst.
 	Foot(dst, x []float64) bool
-	// Influence is the influence of row k: to first order, the last projection moves normal to the chart by the sum
-	// of influences times the moves of the rows. The chart must have been solved.
+	// Influence returns the influence of row k: to first order, the last projection moves normal to the chart by the
+	// sum over rows of their influence times their move. Call Solve first.
 	Influence(k int) float64
 	// Leverage is the sum of the squared influences. It is the variance of the projection in units of that of the
 	// rows.
@@ -39,7 +39,7 @@ type Chart interface {
 	Residuals(dst []float64)
 	// Noise estimates the standard deviation of the noise, in each direction, from the residuals.
 	Noise() float64
-	// Beside is the distance of x from the point of the chart above its tangential coordinates.
+	// Beside returns the distance of x from the point of the chart that has the same tangential coordinates.
 	Beside(x []float64) float64
 	// Width is the number of numbers that Store writes. Load restores the chart from them without its sums. Load
 	// returns false if there is none.
@@ -179,7 +179,7 @@ func (c *Surface) coordinates(x []float64, k int) {
 	}
 }
 
-// multiply writes the lower triangle of psi psi' and then psi v' into dst. Three regressions share them.
+// multiply writes the lower triangle of psi psi' and then psi v' into dst. Three regressions use these products.
 func multiply(dst, psi, v []float64) {
 	at := 0
 	for i, f := range psi {
@@ -196,7 +196,7 @@ func multiply(dst, psi, v []float64) {
 	}
 }
 
-// unpack takes the sums for those of the regression.
+// unpack copies the accumulated sums into the matrices of the regression.
 func (c *Surface) unpack() {
 	at := 0
 	for i := range c.p {
@@ -205,7 +205,7 @@ func (c *Surface) unpack() {
 	copy(c.sums.r, c.sum[at:])
 }
 
-// addUp adds up the sums of the regression.
+// addUp adds up the weighted products of all rows for the regression.
 func (c *Surface) addUp() {
 	clear(c.sum)
 	for i, w := range c.used[:c.k] {
@@ -282,13 +282,13 @@ func (c *Surface) Residuals(dst []float64) {
 // Noise implements Chart.
 func (c *Surface) Noise() float64 { return c.spread() }
 
-// Influence implements Chart: the weight is w_k psi_k'G^-1 psi.
+// Influence implements Chart. The influence of row k is w_k psi_k'G^-1 psi.
 func (c *Surface) Influence(k int) float64 {
 	c.solveAtFoot()
 	return c.used[k] * dense.Dot(c.psi[k*c.p:(k+1)*c.p], c.values)
 }
 
-// Leverage implements Chart. It is 0 if the rows do not determine it.
+// Leverage implements Chart. It returns 0 if the rows do not determine the chart.
 func (c *Surface) Leverage() (square float64) {
 	c.solveAtFoot()
 	for i, w := range c.used[:c.k] {

@@ -35,7 +35,7 @@ type creaseFit struct {
 	crease          crease
 }
 
-// face holds the moments of the rows of a half plane.
+// face holds the weighted moments of the rows that are assigned to one half plane.
 type face struct {
 	total   float64
 	mean    [3]float64
@@ -97,7 +97,7 @@ func (f *creaseFit) search(c *Space) bool {
 	return ok
 }
 
-// bendsAlong is the direction in the plane along which the curvature of the chart is largest in magnitude.
+// bendsAlong returns the tangent direction in which the curvature of the chart is largest in magnitude.
 func (c *Space) bendsAlong() (axis [3]float64) {
 	// Half of the angle of the Hessian (2b3, b4; b4, 2b5) is the direction of its larger eigenvalue, which has the larger magnitude if the trace is
 	// positive.

@@ -43,7 +43,7 @@ func (f *Feet) Find(x []float64) {
 	f.run(dense.HasAVX2())
 }
 
-// run calls the kernel, or its version in plain Go.
+// run calls the assembly kernel wide, or its version in plain Go if there is none.
 func (f *Feet) run(wide bool) {
 	groups := upToLanes(f.n) / lanes
 	switch {
@@ -119,7 +119,7 @@ func dotInSpace(a, b [3]float64) float64 {
 	return float64(a[0]*b[0]) + float64(a[1]*b[1]) + float64(a[2]*b[2])
 }
 
-// beyond is the height of the chart above the point.
+// beyond returns the height of the chart above the point (a, b, z).
 func (l *footInLane) beyond() float64 {
 	first := l.c[1] + float64(l.p*l.c[3]) + float64(l.q*l.c[4])
 	second := l.c[2] + float64(l.q*l.c[5])

@@ -27,8 +27,8 @@ func NewFrame(D, k int) *Frame {
 
 func (f *Frame) Axis(k int) []float64 { return f.Axes[k*f.D : (k+1)*f.D] }
 
-// Find computes mean, axes and spread of rows, n x D, with weights. It returns false if the rows span fewer
-// dimensions than the number of axes. Equal rows do not determine axes either.
+// Find computes the weighted mean, the principal axes and the spread of rows, n x D. It returns false if the rows span
+// fewer dimensions than the number of axes, or if equal variances leave the axes undetermined.
 func (f *Frame) Find(rows, weights []float64) bool {
 	var sum float64
 	for _, w := range weights {

@@ -23,7 +23,7 @@ type Rows struct {
 	stride  int
 }
 
-// NewRows gathers for charts as c makes them.
+// NewRows returns a buffer that gathers rows for charts of the type of c.
 func NewRows(c Chart) Rows {
 	_, lanes := c.(*Space)
 	return Rows{lanes: lanes}
@@ -36,7 +36,7 @@ const (
 	gatheredColumns = gatheredX + lookup.Space
 )
 
-// Look finds the positions of an index nearest to y, at most most, and the next one.
+// Look finds up to most positions of an index that are nearest to y, and the one after them.
 func (r *Rows) Look(in lookup.Index, y []float64, most int) {
 	r.Found = r.Search.Find(in, y, most+1)
 }
@@ -49,7 +49,7 @@ type Source struct {
 	lines         []float64 // of rows in space: the data of each in one cache line, as neighbours are scattered in memory
 }
 
-// LineWidth is the number of numbers of a cache line: the position, its trust, the row and its weight.
+// LineWidth is the number of float64 values of a cache line. It holds a position, its trust, the row and its weight.
 const LineWidth = 8
 
 // NewSource lays out rows with places, and trust in them.
@@ -94,7 +94,7 @@ func (r *Rows) Gather(from *Source, k int) {
 	}
 }
 
-// gatherInLanes does gather by column, and pads with rows at infinite distance.
+// gatherInLanes does what Gather does, but stores rows by column, padded with rows at infinite distance.
 func (r *Rows) gatherInLanes(lines []float64) {
 	k := len(r.Found)
 	r.stride = upToLanes(k)
@@ -111,7 +111,7 @@ func (r *Rows) gatherInLanes(lines []float64) {
 	r.Prior, r.trust = prior[:k], trust[:k]
 }
 
-// gatherByColumn writes what is known of the rows found into the columns.
+// gatherByColumn copies the data of the k found rows into the columns.
 func (r *Rows) gatherByColumn(lines []float64, k int) {
 	for i, f := range r.Found[:k] {
 		line := (*[LineWidth]float64)(lines[LineWidth*f.Row:])
@@ -123,7 +123,7 @@ func (r *Rows) gatherByColumn(lines []float64, k int) {
 	}
 }
 
-// leastTrusted is the fraction of the weights that must remain for trust to apply.
+// leastTrusted is the fraction of the weights below which the product with trust is not used.
 const leastTrusted = 0.03
 
 // weigh writes the initial weights of a chart: those by distance, and their products with trust unless little is

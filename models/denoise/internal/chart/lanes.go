@@ -9,7 +9,7 @@ import "math"
 // to plain Go on any processor.
 const lanes = 8
 
-// upToLanes rounds up to whole groups.
+// upToLanes rounds k up to a multiple of lanes.
 func upToLanes(k int) int { return (k + lanes - 1) / lanes * lanes }
 
 // The columns of the rows of a chart in space: weights before and after reweighting, tangential coordinates, and
@@ -70,10 +70,10 @@ func (l *spaceLanes) run(wide kernel, plain func(*spaceLanes), sums int) {
 // sum returns the sum over all lanes.
 func (l *spaceLanes) sum(i int) float64 { return l.totals[i] }
 
-// column is one of the columns of the chart.
+// column returns column i of the chart.
 func (l *spaceLanes) column(i int) []float64 { return l.own[i*l.stride : i*l.stride+l.groups*lanes] }
 
-// three are columns of rows.
+// three returns the three columns of the rows.
 func (l *spaceLanes) three() (a, b, c []float64) {
 	n := l.groups * lanes
 	return l.x[:n], l.x[l.xStride : l.xStride+n], l.x[2*l.xStride : 2*l.xStride+n]
@@ -180,7 +180,7 @@ func (l *spaceLanes) assignPlain() {
 	}
 }
 
-// positive is max(v, 0).
+// positive returns max(v, 0).
 func positive(v float64) float64 {
 	if v > 0 {
 		return v
@@ -220,7 +220,7 @@ func (l *spaceLanes) reweigh(b *[spaceTerms]float64, cut float64) (all, left flo
 	return l.sum(21), l.sum(0)
 }
 
-// reweighRows computes the same weights and does not change the moments.
+// reweighRows computes the same weights as reweigh, but does not add up moments.
 func (l *spaceLanes) reweighRows(b *[spaceTerms]float64, cut float64) (all, left float64) {
 	l.toLoss(b, cut)
 	l.run(reweighRows, (*spaceLanes).reweighRowsPlain, 2)
@@ -254,7 +254,7 @@ func (l *spaceLanes) reweighPlain() {
 	}
 }
 
-// polynomial is the polynomial with the first numbers of the table as coefficients.
+// polynomial evaluates at (p, q) the polynomial with the first numbers of the table as coefficients.
 func (l *spaceLanes) polynomial(p, q float64) float64 {
 	b := l.table[:spaceTerms]
 	first := b[1] + float64(p*b[3]) + float64(q*b[4])
@@ -280,7 +280,7 @@ func (l *spaceLanes) addMoments(lane int, p, q, z, w float64) {
 	}
 }
 
-// leverage is the sum of the squares of weights times the polynomial s.
+// leverage returns the sum over rows of the square of the weight times the polynomial s.
 func (l *spaceLanes) leverage(s *[spaceTerms]float64) float64 {
 	copy(l.table[:], s[:])
 	l.run(nil, (*spaceLanes).leveragePlain, 1)

@@ -18,7 +18,7 @@ func (s *Regression) Reset() {
 	clear(s.r)
 }
 
-// Add adds a row y with the values psi of the functions.
+// Add adds a row y with the values psi of the p functions and the weight w.
 func (s *Regression) Add(psi, y []float64, w float64) {
 	D, p := s.D, s.P
 	for i, v := range psi {

@@ -9,9 +9,9 @@ import (
 	"github.com/scqm/scqm/models/denoise/internal/lookup"
 )
 
-// Shape is the normal and the curvature of a surface at a point, the weighted means over charts. The first added
-// chart, whose weight may be 0, is that of the point. Charts whose normals differ much from it are ignored, as they
-// are on the other side of an edge.
+// Shape holds the normal and the curvature of a surface at a point, as weighted means over charts. The first chart
+// added is that of the point; its weight may be 0. Charts whose normals differ much from its normal are ignored, as
+// they are on the other side of an edge.
 type Shape struct {
 	Normal []float64 // D: a unit normal if d = D-1, otherwise 0
 
@@ -35,7 +35,7 @@ func NewShape(D, d int) *Shape {
 // sameFace is the least cosine between normals of charts on one side of an edge.
 const sameFace = 0.8
 
-// Begin forgets all charts.
+// Begin removes all charts, to describe another point.
 func (s *Shape) Begin() {
 	s.begun, s.total = false, 0
 	clear(s.Normal)

@@ -50,5 +50,5 @@ func hyperbolicTangent(x float64) float64 {
 	return float64(x*above) / below
 }
 
-// tangentBound is where the fraction reaches 1.
+// tangentBound is the argument at which the continued fraction of hyperbolicTangent reaches 1.
 const tangentBound = 4.97

@@ -23,7 +23,7 @@ type Space struct {
 	moments [15]float64         // of p^a q^b, by degree and then b
 	heights [spaceTerms]float64 // of psi and the height
 	gram    spaceFactor
-	// heightsBefore are those of the rows before they are moved to the surface between two sheets.
+	// heightsBefore are the heights of the rows before they are moved to the surface between two sheets.
 	heightsBefore []float64
 
 	creased bool // the chart is a crease
@@ -33,10 +33,10 @@ type Space struct {
 	footAt  [3]float64 // the last projection
 }
 
-// spaceTerms is the number of functions.
+// spaceTerms is the number of functions psi.
 const spaceTerms = 6
 
-// spaceMoment is the number of the moment of psi_i psi_j.
+// spaceMoment maps i and j to the index of the moment of psi_i psi_j.
 var spaceMoment = func() (at [spaceTerms][spaceTerms]int) {
 	power := [spaceTerms][2]int{{0, 0}, {1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}}
 	for i, a := range power {

@@ -22,7 +22,7 @@ func (c *Cloud) Count() int { return len(c.Used) }
 // MaxSpan bounds the size of rows, above and by its inverse below. Beyond it squares overflow or underflow.
 const MaxSpan = 1e120
 
-// CloudOf indexes rows that have been checked.
+// CloudOf makes the cloud of rows that have been checked, with an index.
 func CloudOf(x rows.Data) (*Cloud, error) {
 	c := &Cloud{Data: x}
 	for i := range c.N {
@@ -37,7 +37,7 @@ func CloudOf(x rows.Data) (*Cloud, error) {
 	return c, nil
 }
 
-// CheckRows rejects rows that cannot be searched.
+// CheckRows returns an error if the shape, the entries, the extent or the weights of x are invalid.
 func CheckRows(x rows.Data) error {
 	if x.N < 1 || x.D < 1 || x.N > math.MaxInt/x.D || len(x.X) != x.N*x.D {
 		return fmt.Errorf("denoise: %d numbers do not make %d rows of %d; at least one row and one column are needed: %w", len(x.X), x.N, x.D, ErrInput)

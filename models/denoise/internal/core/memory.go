@@ -21,11 +21,11 @@ const IndexWords = 6
 type Footprint struct {
 	N, D, Latent, K, Threads float64
 	Fits                     bool // whether a model is fitted to every neighbourhood
-	// Kept is the memory that a method keeps of all rows, Own that of one goroutine in addition to its neighbourhood.
+	// Kept is the memory that a method stores for all rows, Own that of one goroutine beyond its neighbourhood.
 	Kept, Own float64
 }
 
-// keeper is a method that stores more than neighbourhoods.
+// keeper is a method that stores more than the neighbourhoods of rows.
 type keeper interface{ Keeps(f *Footprint) }
 
 func NewFootprint(m Method, x rows.Data, o Options) Footprint {

@@ -28,7 +28,7 @@ type Method interface {
 // Fitted is a method that has been prepared for a cloud. It may be used by several
 // goroutines at once.
 type Fitted interface {
-	// Worker returns the worker of one goroutine.
+	// Worker returns a worker for one goroutine.
 	Worker(ctx context.Context) (Worker, error)
 }
 
@@ -47,7 +47,7 @@ type Surveyed interface{ Surveyor() Surveyor }
 // Surveyor is a worker that describes the surface at the last placed row.
 type Surveyor interface {
 	Worker
-	// Survey describes the surface at the projection of x in s. x may be a fitted row or not.
+	// Survey describes the surface at the projection of x in s. fitted reports whether x is a fitted row.
 	Survey(s *chart.Shape, x []float64, fitted bool) Survey
 }
 
@@ -66,7 +66,7 @@ type Row struct {
 	// Noise is the standard deviation of the noise in each normal direction, estimated from the neighbours; 0 if they
 	// do not determine it.
 	Noise float64
-	// Neighbors is the number of rows from which the chart was made, Ridge its curvature ridge.
+	// Neighbors is the number of rows from which the chart was made. Ridge is the ridge on the curvature of the chart.
 	Neighbors int
 	Ridge     float64
 	// Extrapolated reports that the row, before or after denoising, is outside of the ball of its neighbours: the

@@ -17,7 +17,7 @@ type Neighborhood struct {
 	// Index holds the numbers of the rows, Distance their distances from Centre.
 	Index    []int
 	Distance []float64
-	// Next is the distance of the next nearest row, or of the last neighbour if there are no more.
+	// Next is the distance of the nearest row that is not a neighbour, or of the last neighbour if there is none.
 	Next float64
 	// Rows are the rows, K x D, and Weights their weights.
 	Rows    []float64
@@ -42,7 +42,7 @@ func (h *Neighborhood) At(c *Cloud, s *lookup.Search, centre []float64, k int) {
 	h.gather(c, s.Find(c.Index, centre, k+1), centre, k)
 }
 
-// gather uses the first k of the found rows; one more may have been found.
+// gather copies the first k of the found rows. One more row may have been found; its distance becomes Next.
 func (h *Neighborhood) gather(c *Cloud, found []lookup.Near, centre []float64, k int) {
 	h.Centre = append(h.Centre[:0], centre...)
 	h.Next = math.Sqrt(found[len(found)-1].Distance)
@@ -57,7 +57,7 @@ func (h *Neighborhood) gather(c *Cloud, found []lookup.Near, centre []float64, k
 	h.measure()
 }
 
-// measure computes mean and radius.
+// measure computes the mean and the radius of the neighbourhood.
 func (h *Neighborhood) measure() {
 	if len(h.mean) != len(h.Centre) {
 		h.mean = make([]float64, len(h.Centre))

@@ -122,8 +122,8 @@ func Scattered(v uint64) uint64 {
 	return v ^ v>>31
 }
 
-// RandomSign is 1 or -1 by the first bit of a random number.
+// RandomSign returns 1 or -1, determined by the first bit of a random number.
 func RandomSign(v uint64) float64 { return float64(1 - 2*int(v>>63)) }
 
-// PerturbationSeed fixes random signs: the same rows give the same result.
+// PerturbationSeed is the seed of random signs. It is constant, so that the same rows give the same result.
 const PerturbationSeed = 20240229

@@ -178,7 +178,7 @@ func (d *Prepared) newSafeWorker(ctx context.Context, o Options) (*safeWorker, e
 	return &safeWorker{d: d, o: o, worker: w, point: make([]float64, D), sum: make([]float64, D)}, nil
 }
 
-// do denoises the rows of a job, or those it comes to before ctx is done.
+// do denoises the rows of a job. When ctx is done it stops and leaves the remaining rows unchanged.
 func (g *safeWorker) do(ctx context.Context, j job, x rows.Data, r *Result) error {
 	var shared Row
 	var failure error
@@ -252,7 +252,7 @@ func (g *safeWorker) judge(about *Row, err error, x []float64) {
 // an outlier, or the charts are not those of its surface.
 type noiseBound interface{ MaxNoise() float64 }
 
-// Progress reports the part of the work that is done.
+// Progress reports the fraction of the work that is done.
 type Progress struct {
 	mu          sync.Mutex
 	Report      func(float64)

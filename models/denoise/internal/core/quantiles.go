@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Quantiles are quantiles of the length of normal noise in several directions, of unit standard deviation.
+// Quantiles holds quantiles of the length of a vector of normal noise in several directions, each of unit variance.
 type Quantiles struct {
 	Median float64
 	Far    float64 // a length that almost no noise exceeds
@@ -48,5 +48,5 @@ func (q *Quantiles) Typical(far []float64) float64 {
 	return s
 }
 
-// Median is the upper median of values. It changes their order.
+// Median returns the upper median of v. It reorders v.
 func Median(v []float64) float64 { return dense.Select(v, len(v)/2) }

@@ -54,7 +54,7 @@ func (d *Prepared) sharedCharts(share float64) []int {
 	return chart
 }
 
-// compareShared measures the loss of accuracy by sharing.
+// compareShared measures how much sharing charts changes the results.
 func (d *Prepared) compareShared(ctx context.Context, x rows.Data, r *Result, o Options) error {
 	n := min(x.N, 256)
 	some := rows.Data{N: n, D: x.D}

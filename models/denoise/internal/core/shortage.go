@@ -11,10 +11,10 @@ import (
 // stay unchanged. It matches [ErrInput] for callers of a method itself.
 type Shortage struct{ why string }
 
-// Short returns a Shortage.
+// Short returns a Shortage with the formatted message.
 func Short(format string, args ...any) error { return &Shortage{fmt.Sprintf(format, args...)} }
 
-// NoDirection is the Shortage of surfaces of dimension D in rows of that length.
+// NoDirection returns the Shortage of a surface of dimension D in rows of length D: none is left for noise.
 func NoDirection(m Method, D int) error {
 	return Short("%s: a surface of dimension %d leaves no direction for noise in rows of that length", m.Name(), D)
 }
@@ -43,10 +43,10 @@ func Instead(of Method, err error) (Unchanged, error) {
 // Name returns the name of the method.
 func (m Unchanged) Name() string { return m.Of.Name() }
 
-// Dimension is that of the method.
+// Dimension returns the dimension of the replaced method.
 func (m Unchanged) Dimension() int { return LatentOf(m.Of) }
 
-// Size returns 1: the row itself.
+// Size returns 1: the only neighbour is the row itself.
 func (Unchanged) Size(int, int) (int, error) { return 1, nil }
 
 // Prepare has nothing to do.
@@ -54,7 +54,7 @@ func (Unchanged) Prepare(context.Context, *Cloud, Options) (Fitted, error) {
 	return PerWorker(func(context.Context) (Worker, error) { return idle{}, nil }), nil
 }
 
-// idle finds no surface.
+// idle is a prepared method that finds no surface, so that all rows stay unchanged.
 type idle struct{}
 
 func (idle) Place(*Neighborhood, *Row) error { return ErrNoSurface }

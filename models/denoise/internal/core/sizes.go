@@ -7,11 +7,10 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// DefaultNeighbors is the number of neighbours that 0 stands for in the settings
-// of methods.
+// DefaultNeighbors is the number of neighbours of methods whose Neighbors setting is 0.
 const DefaultNeighbors = 30
 
-// SettleSize returns the number of neighbours, given the least number that a method needs.
+// SettleSize returns the number of neighbours of a method that needs at least least neighbours.
 func SettleSize(m Method, d, D, neighbors, n, least int) (int, error) {
 	k := neighbors
 	if k == 0 {
@@ -50,7 +49,7 @@ func Settle(ctx context.Context, m Method, c *Cloud, o Options) (Method, error) 
 // Sized is a method whose dimension and number of neighbours can be set.
 type Sized interface {
 	Method
-	// Dimension is that of the surface.
+	// Dimension returns the dimension of the surface.
 	Dimension() int
 	// Sized returns the method with the given values; 0 keeps the current value.
 	Sized(latent, neighbors int) Method
@@ -69,7 +68,7 @@ func DenoiseSome(ctx context.Context, m Method, c *Cloud, list []int, o Options)
 	return d.Denoise(ctx, rows, Options{Threads: o.Threads})
 }
 
-// LatentOf is the dimension of the surface of a method, 0 if it declares none.
+// LatentOf returns the dimension of the surface of a method, 0 if the method declares none.
 func LatentOf(m Method) int {
 	if m, ok := m.(interface{ Dimension() int }); ok {
 		return m.Dimension()

@@ -5,7 +5,7 @@ import "math"
 // Box is the set of points between lo and hi, D each, both included.
 type Box struct{ Lo, Hi []float64 }
 
-// NewBox contains nothing.
+// NewBox returns an empty box.
 func NewBox(D int) Box {
 	b := Box{Lo: make([]float64, D), Hi: make([]float64, D)}
 	for j := range D {
@@ -14,7 +14,7 @@ func NewBox(D int) Box {
 	return b
 }
 
-// Empty reports whether nothing has been included.
+// Empty reports whether the box contains no point.
 func (b Box) Empty() bool { return b.Lo[0] > b.Hi[0] }
 
 // Include makes the box contain x.
@@ -32,7 +32,7 @@ func (b Box) Join(other Box) {
 	}
 }
 
-// Contains reports whether x is between the faces.
+// Contains reports whether x is in the box or on its faces.
 func (b Box) Contains(x []float64) bool {
 	for j, v := range x {
 		if v < b.Lo[j] || v > b.Hi[j] {

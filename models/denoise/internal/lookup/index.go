@@ -20,7 +20,7 @@ type Search struct {
 		k   int
 		far float64
 	}
-	// vicinities are those of the last two trees, the last used one first: charts of rows and of a probe alternate.
+	// vicinities are copies of rows of the last two trees, the last used one first. Searches may alternate.
 	vicinities [2]*vicinity
 }
 
@@ -52,13 +52,13 @@ const block = 8
 // Space is the number of columns for which there are special kernels.
 const Space = 3
 
-// squareInSpace is the square of a distance, to the last bit that of the kernel nearRows.
+// squareInSpace returns the squared distance of x and row, bit-identical to the kernel nearRows.
 func squareInSpace(x, row [Space]float64) float64 {
 	a, b, c := x[0]-row[0], x[1]-row[1], x[2]-row[2]
 	return float64(a*a) + float64(b*b) + float64(c*c)
 }
 
-// offerRow offers a row unless it is known to be too far. All indices use it, so that they agree to the last bit.
+// offerRow adds a row unless it is too far. All indices use this function, so that they agree to the last bit.
 func (s *Search) offerRow(x, row []float64, i int) {
 	if len(x) == Space {
 		s.offer(Near{squareInSpace([Space]float64(x), [Space]float64(row)), i})

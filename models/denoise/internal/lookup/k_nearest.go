@@ -31,8 +31,8 @@ func compareNear(a, b Near) int {
 type kNearest struct {
 	list []Near
 	k    int
-	// limit is the squared distance beyond which rows are dropped: of the k-th row so far, or guessed by an index,
-	// which then has to check that k rows were found.
+	// limit is the squared distance beyond which rows are dropped. It is that of the k-th row so far, or a guess by an
+	// index, which must then check that k rows were found.
 	limit float64
 
 	ordered []Near
@@ -51,7 +51,7 @@ func (s *kNearest) reset(k int) {
 	s.list = s.list[:0]
 }
 
-// furthest is the squared distance of the k-th nearest row, of the last if there are fewer, 0 if there are none.
+// furthest returns the squared distance of the k-th nearest row, of the last if there are fewer, 0 without rows.
 func (s *kNearest) furthest() float64 {
 	s.leaveOut()
 	most := 0.0

@@ -10,10 +10,10 @@ import (
 
 //go:generate sh -c "go run ../../../../internal/dense/assembly vicinity > vicinity_amd64.s"
 
-// groupRows is the number of rows that a lookup takes at a time.
+// groupRows is the number of rows whose distances a kernel computes at a time.
 const groupRows = 8
 
-// wholeGroups rounds up to whole groups.
+// wholeGroups rounds n up to a multiple of groupRows.
 func wholeGroups(n int) int { return (n + groupRows - 1) / groupRows * groupRows }
 
 // vicinity is a copy of all rows of a tree in a ball. Successive lookups are mostly near each other. To scan such a
@@ -39,7 +39,7 @@ type vicinity struct {
 // vicinityReach is the radius of a copy in units of the requested distance.
 const vicinityReach = 1.8
 
-// vicinity is the one for a tree.
+// vicinity returns the copy of nearby rows of the tree t.
 func (s *Search) vicinity(t *tree) *vicinity {
 	v := &s.vicinities
 	if v[0] == nil {
@@ -51,7 +51,7 @@ func (s *Search) vicinity(t *tree) *vicinity {
 	return v[0]
 }
 
-// Forget releases trees whose rows may change.
+// Forget discards the copies of rows of earlier trees, as these rows may change.
 func (s *Search) Forget() {
 	for _, v := range s.vicinities {
 		if v != nil {
@@ -100,7 +100,7 @@ func (v *vicinity) copy(t *tree, s *Search, centre [Space]float64, radius float6
 	}
 }
 
-// room makes room for n rows.
+// room allocates memory for n rows.
 func (v *vicinity) room(n int) {
 	if n <= v.stride {
 		return
@@ -154,7 +154,7 @@ func (v *vicinity) take(t *tree) {
 	v.n += copy(v.number[v.n:], t.row[v.from:v.to])
 }
 
-// list lists the rows within the limit.
+// list adds the rows within the limit to the candidates of the search.
 func (v *vicinity) list(s *Search, x [Space]float64) {
 	groups := wholeGroups(v.n) / groupRows
 	v.find(x, s.limit, groups)

@@ -2,5 +2,5 @@
 
 package lookup
 
-// nearRows is none: lookups are in plain Go.
+// nearRows is nil: without the kernel, lookups run in plain Go.
 var nearRows func(table, x *float64, xStride int, squares *float64, within *byte, groups int)

@@ -39,7 +39,7 @@ type localLinear struct {
 	size      float64      // sum of signal
 }
 
-// NearRows is the model by the nearest rows, for coordinates in c and an index of their shrunk values.
+// NearRows returns the model of the nearest rows, for the coordinates in c and an index of their shrunk values.
 func (m PCA) NearRows(c *core.Cloud, in lookup.Index) *localLinear {
 	f := &localLinear{plane: m.Plane, neighbors: m.Neighbors, cloud: c, index: in, signal: m.Signal}
 	for _, v := range m.Signal {
@@ -48,13 +48,13 @@ func (m PCA) NearRows(c *core.Cloud, in lookup.Index) *localLinear {
 	return f
 }
 
-// newLocalLinear makes the model for all rows of c, which determine the signal.
+// newLocalLinear makes the model. The variances of the signal are those of all rows of c.
 func newLocalLinear(p *Plane, c *core.Cloud, neighbors int) *localLinear {
 	m := PCA{Plane: p, Neighbors: neighbors, Signal: p.signal(c)}
 	return m.NearRows(c, lookup.NewIndex(p.Shrunk(c.Data), c.D, c.Used))
 }
 
-// signal are the variances along the axes without the noise.
+// signal returns the variances of the rows of c along the axes, less that of the noise.
 func (p *Plane) signal(c *core.Cloud) []float64 {
 	signal := make([]float64, p.R)
 	var sum float64
@@ -80,7 +80,7 @@ func (p *Plane) Shrunk(z rows.Data) []float64 {
 	return v
 }
 
-// shrink writes coordinates, shrunk by the model of all rows, into dst.
+// shrink writes the coordinates z, shrunk by the model of all rows, into dst.
 func (p *Plane) shrink(dst, z []float64) {
 	for a, v := range z {
 		dst[a] = p.Gain[a] * v
@@ -159,7 +159,7 @@ func (w *linearWorker) turn(v []float64) {
 	}
 }
 
-// linear is v'Wv for the matrix W that the last row was shrunk with, and its trace.
+// linear returns v'Wv and the trace of W, for the matrix W that shrank the last row.
 func (w *linearWorker) linear(v []float64) (square, trace float64) {
 	w.turn(v)
 	for a, g := range w.gain {
@@ -207,7 +207,7 @@ func (w *linearWorker) gather(z []float64, neighbors int) float64 {
 	return sum * sum / square
 }
 
-// factorize computes the axes of the gathered rows, worth n, combined with those of all rows.
+// factorize computes the axes of the covariance of the gathered rows, worth n rows, combined with that of all rows.
 func (w *linearWorker) factorize(n float64) bool {
 	r, a := w.plane.R, w.eigen.A
 	covariance(a, w.scaled, r)

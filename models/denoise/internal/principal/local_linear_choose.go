@@ -43,7 +43,7 @@ type Linear struct {
 	Off float64
 	// Bent is a lower bound of the mean squared error of charts of dimension d, estimated in neighbourhoods.
 	Bent float64
-	// empty says that no axis exceeds the noise, so that charts have nothing to fit.
+	// empty reports that no axis exceeds the noise, so that charts have nothing to fit.
 	empty bool
 }
 
@@ -54,7 +54,7 @@ type linearSearch struct {
 	threads int
 	judged  int    // rows that charts are judged on
 	wide    *Plane // with all candidate axes
-	// even says that rows are off the plane of the charts in all directions alike: by noise, so that wide is that plane.
+	// even reports that the deviations of rows from the plane wide are uniform in direction, as noise is.
 	even bool
 	// variance is the variance of the noise: of wide, or less if the columns show less. The gains of the nearest rows use the noise of
 	// wide, which suits few rows better.
@@ -87,7 +87,7 @@ func findLinear(ctx context.Context, x rows.Data, p *Plane, s Search, judged int
 	return f.choose(p, s.Latent)
 }
 
-// findAxes computes the axes and the noise.
+// findAxes computes the principal axes and the variance of the noise.
 func (f *linearSearch) findAxes(p *Plane) error {
 	if p != nil {
 		f.kept = (&planeFit{x: f.x, threads: f.threads}).within(p)
@@ -130,8 +130,8 @@ func (f *linearSearch) findAxes(p *Plane) error {
 	return nil
 }
 
-// takePlane makes the plane that of all models. Off it rows have the mean noise, so that those with more do not
-// decide how models compare.
+// takePlane sets the plane that all models share. Off this plane all rows are given the mean noise, so that rows with
+// more noise do not dominate the comparison of models.
 func (f *linearSearch) takePlane(p *Plane) {
 	f.wide, f.variance, f.off = p, p.Noise*p.Noise, make([]float64, f.x.N)
 	for i := range f.off {
@@ -179,7 +179,7 @@ func (f *linearSearch) quiet() float64 {
 	return least
 }
 
-// noiseNear is the variance of the noise of the k rows nearest to z.
+// noiseNear estimates the variance of the noise from the k rows nearest to z.
 func (w *linearWorker) noiseNear(f *linearSearch, z []float64, k int) float64 {
 	r := w.plane.R
 	w.plane.shrink(w.at, z)
@@ -446,7 +446,7 @@ func ones(n int) []float64 {
 	return v
 }
 
-// leftOf is the mean squared distance of the k rows nearest to z from the plane of their leading principal axes.
+// leftOf returns the mean squared distance of the k rows nearest to z from the plane of their leading principal axes.
 func (w *linearWorker) leftOf(z []float64, k, axes int) float64 {
 	n := w.gather(z, k)
 	if !(n > 2) {

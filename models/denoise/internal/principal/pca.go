@@ -23,12 +23,12 @@ type PCA struct {
 	Signal    []float64
 }
 
-// Method is the linear model in place of charts of dimension d, without its plane.
+// Method returns the linear model as a method that replaces charts of dimension d, without its plane.
 func (l *Linear) Method(d int) PCA {
 	return PCA{Instead: d, Neighbors: l.neighbors, Signal: l.signal}
 }
 
-// Dimension is that of the replaced charts, or otherwise the number of axes.
+// Dimension returns that of the replaced charts, or the number of axes if the user chose the model.
 func (m PCA) Dimension() int {
 	if m.Instead > 0 || m.Plane == nil {
 		return m.Instead
@@ -47,7 +47,7 @@ func (PCA) Size(n, _ int) (int, error) {
 	return min(core.DefaultNeighbors, n), nil
 }
 
-// Prepare has nothing to do: [Fit] finds the axes.
+// Prepare computes no axes, since [Fit] has found them already.
 func (m PCA) Prepare(_ context.Context, c *core.Cloud, _ core.Options) (core.Fitted, error) {
 	if m.Plane == nil {
 		return nil, fmt.Errorf("denoise: pca: rows without a principal axis: %w", core.ErrInput)
@@ -64,7 +64,7 @@ type Shrunk struct {
 	N     int
 }
 
-// Worker returns the same for all.
+// Worker returns f itself, which has no state of its own for each goroutine.
 func (f *Shrunk) Worker(context.Context) (core.Worker, error) { return f, nil }
 
 // Place implements Worker.

@@ -59,7 +59,7 @@ func PlaneSample(x rows.Data) rows.Data {
 	return x.Select(list)
 }
 
-// usedRows are the distinct rows of positive weight.
+// usedRows returns the distinct rows of positive weight.
 func usedRows(x rows.Data) rows.Data {
 	x = rows.Distinct(x)
 	if x.Weights == nil {
@@ -126,7 +126,7 @@ func reservePlane(x rows.Data) (*memory.Reservation, error) {
 	return core.Footprint{}.Reserve(PCA{}, x, numbers)
 }
 
-// planeFit finds a plane.
+// planeFit holds the state of the search for a plane.
 type planeFit struct {
 	ctx         context.Context
 	x           rows.Data
@@ -266,7 +266,7 @@ func (p *Plane) take(rank int, values []float64, variance, n float64) {
 	p.Reach = p.Noise * p.tail(1-core.TukeyTail)
 }
 
-// tail is a quantile of the distance from the plane for unit noise.
+// tail returns a quantile of the distance from the plane of a row with noise of unit variance.
 func (p *Plane) tail(at float64) float64 {
 	if p.R == p.D {
 		return 0
@@ -360,7 +360,7 @@ func (p *Plane) split(z, diff, x []float64) float64 {
 
 func (p *Plane) axis(a int) []float64 { return p.Axes[a*p.D : (a+1)*p.D] }
 
-// Each does work for every row, with memory for one.
+// Each calls work for every row, in parallel. Each goroutine has one buffer diff.
 func (p *Plane) Each(n, threads int, work func(diff []float64, i int)) {
 	blocks := (n + core.RowsAtATime - 1) / core.RowsAtATime
 	threads = max(min(threads, blocks), 1)
@@ -372,7 +372,7 @@ func (p *Plane) Each(n, threads int, work func(diff []float64, i int)) {
 	})
 }
 
-// back writes the row with coordinates z on the surface into dst.
+// back writes the row with the coordinates z on the plane into dst.
 func (p *Plane) back(dst, z []float64) {
 	copy(dst, p.Centre)
 	for a, v := range z {
@@ -380,7 +380,7 @@ func (p *Plane) back(dst, z []float64) {
 	}
 }
 
-// shrinking is the number of axes that a linear model does not shrink to zero.
+// shrinking returns the number of axes that a linear model does not shrink to zero.
 func (p *Plane) shrinking() int {
 	count := 0
 	for _, g := range p.Gain {
@@ -391,7 +391,7 @@ func (p *Plane) shrinking() int {
 	return count
 }
 
-// of converts rows to their coordinates; a nil plane leaves them unchanged.
+// of returns the coordinates of rows; with a nil plane it returns the rows.
 func (p *Plane) of(x rows.Data, threads int) rows.Data {
 	if p == nil {
 		return x
@@ -400,7 +400,7 @@ func (p *Plane) of(x rows.Data, threads int) rows.Data {
 	return rows.Data{N: x.N, D: p.R, X: z, Weights: x.Weights}
 }
 
-// SettleSize is a table with the shape of the coordinates of rows, without data.
+// SettleSize returns a table of the shape of the coordinates of x, without data.
 func (p *Plane) SettleSize(x rows.Data) rows.Data {
 	if p == nil {
 		return x
@@ -433,7 +433,7 @@ func (p *Plane) Leave(dst, on []float64, off float64, row *core.Row) {
 	}
 }
 
-// rounding bounds the rounding error of the distance of a row from the plane.
+// rounding returns a bound of the rounding error of the distance of x from the plane.
 func (p *Plane) rounding(x []float64) float64 {
 	var most float64
 	for j, v := range x {

@@ -152,7 +152,7 @@ func (s *spectrum) risk(x []float64, w float64) float64 {
 	return square - float64(p.D)*variance + 2*variance*divergence
 }
 
-// cut returns the plane without the axes that are shrunk to nothing.
+// cut returns the plane without the axes whose factor is 0.
 func (s *spectrum) cut() *Plane {
 	p := *s.plane
 	p.R = max(p.shrinking(), 1)
