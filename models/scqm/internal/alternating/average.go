@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Average is the running average of the moments of sweeps over parts of the rows, each at its own sheet: stochastic
-// majorization-minimization.
+// Average is the running average of the moments of several sweeps, each over a part of the rows at its own sheet:
+// stochastic majorization-minimization.
 //
 // Source: J. Mairal, Stochastic majorization-minimization algorithms for large-scale
 // optimization, NIPS 26 (2013), for averages of majorizers.
@@ -34,7 +34,7 @@ func NewAverage(f *sheet.Sheet, unit float64) *Average {
 	}
 }
 
-// Add adds the sums of a draw at x, times scale, with weight rate; earlier draws are weighted by 1 - rate.
+// Add adds the sums of a sweep at x, times scale, with weight rate. It multiplies earlier sums by 1 - rate.
 func (a *Average) Add(x framework.Point, sums []float64, rate, scale float64) {
 	a.f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
 	floats.SubTo(a.by, a.f.C, a.origin)
@@ -60,7 +60,7 @@ func (a *Average) State() AverageState {
 	return AverageState{slices.Clone(a.origin), slices.Clone(a.moments.Sums)}
 }
 
-// Restore sets the state, and reports false where its lengths do not match the shape, or its numbers are not
+// Restore sets the state. It returns false if the lengths do not match the shape of the sheet, or numbers are not
 // finite.
 func (a *Average) Restore(s AverageState) bool {
 	if len(s.Origin) != len(a.origin) || len(s.Moments) != len(a.moments.Sums) || !(framework.Point{s.Origin, s.Moments}).Finite() {
@@ -71,14 +71,14 @@ func (a *Average) Restore(s AverageState) bool {
 	return true
 }
 
-// Weight is the average total weight of the majorizers.
+// Weight returns the average of the total weights of the sweeps.
 func (a *Average) Weight() float64 { return a.moments.weight() }
 
-// Cost is the average cost of the draws, each at its own sheet.
+// Cost returns the average of the costs of the sweeps, each at its own sheet.
 func (a *Average) Cost() float64 { return a.moments.cost() }
 
-// Turned returns 2d rows of tau whose weighted second moments about 0 are the averaged ones, or nil without
-// any weight.
+// Turned returns 2d rows of tau whose weighted second moments about 0 equal the averaged moments. It returns nil if the
+// total weight is 0.
 func (a *Average) Turned() []float64 {
 	d := a.f.Latent
 	if !(a.Weight() > 0) {

@@ -8,8 +8,8 @@ import (
 )
 
 // FlatTheta sets the least-squares Theta of a point with Theta = 0, from moments at its sheet with the weights of the
-// rows, and adjusts c so that the mean stays. It is [objective.Objective.SolveTheta] from sums. The axes numbered in
-// flat count as 0. It overwrites the moments.
+// rows. It adjusts c so that the mean stays. It does what [objective.Objective.SolveTheta] does, from sums. Coordinates
+// along the axes numbered in flat count as 0. It overwrites the moments.
 func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty objective.Regularizer) {
 	f, d, q := o.f, o.f.Latent, o.q
 	if f.S == 0 || !(m.weight() > 0) {
@@ -27,7 +27,7 @@ func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty ob
 	objective.ThetaEquations{Gram: gram, Right: right, Mean: m.y[d:], Flat: flat, Unit: o.unit}.Solve(x, f, penalty)
 }
 
-// dropFlat removes the features of flat axes.
+// dropFlat removes the features of the axes in flat from the moments.
 func (o *Outer) dropFlat(m *Moments, flat []bool) {
 	at := o.f.Latent
 	for i := range o.f.Latent {

@@ -7,9 +7,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
-// gaps are the missing entries of rows under the sum of squares. A sweep fills them by f(tau). The squared residual
-// of the row is then that of its other entries; on other sheets it is no less. The moments of the filled rows
-// therefore bound the cost from above.
+// gaps holds the missing entries of rows, under the sum of squares. A sweep fills them by f(tau). The squared residual
+// of the filled row is then that of its other entries; at other sheets it is at least as large. The moments of the
+// filled rows therefore bound the cost from above.
 //
 // Source: H. A. L. Kiers, Weighted least squares fitting using ordinary least squares algorithms, Psychometrika 62
 // (1997).
@@ -20,8 +20,8 @@ type gaps struct {
 	before []float64 // tau of a batch
 }
 
-// fill improves tau of row i, x, from before, fills its missing entries, and returns the squared residual of the
-// others plus the prior.
+// fill improves tau of row i, x, starting at before, and fills the missing entries of x. It returns the squared
+// residual of the other entries plus the prior.
 func (s *rowSweep) fill(x []float64, i int, tau, before []float64) float64 {
 	g := s.gaps
 	given := g.given.Row(i)

@@ -14,7 +14,7 @@ import (
 // A metric is a diagonal matrix M = R'R, held by the diagonal of R; nil stands for I.
 type metric []float64
 
-// newMetric returns the metric of a loss, nil for one without a matrix, and reports false where that is not
+// newMetric returns the metric of a loss, or nil for a loss without a matrix. It returns false if the matrix is not
 // positive definite to working precision.
 func newMetric(l framework.Loss) (m metric, ok bool) {
 	form, ok := l.(*nearest.DiagonalForm)
@@ -31,14 +31,14 @@ func newMetric(l framework.Loss) (m metric, ok bool) {
 	return m, true
 }
 
-// Whiten multiplies the rows of x by R, so that r'Mr is the squared norm.
+// Whiten replaces the rows of x by Rx. The squared norm of a whitened residual is then r'Mr.
 func (m metric) Whiten(x []float64) {
 	for i := 0; m != nil && i < len(x); i += len(m) {
 		floats.Mul(x[i:i+len(m)], m)
 	}
 }
 
-// Unwhiten multiplies the rows of x by R^-1.
+// Unwhiten replaces the rows of x by R^-1 x.
 func (m metric) Unwhiten(x []float64) {
 	for i := 0; m != nil && i < len(x); i += len(m) {
 		floats.Div(x[i:i+len(m)], m)
@@ -57,7 +57,7 @@ type frame struct {
 	solved  []float64 // m x m: A^-1
 }
 
-// newFrame prepares for sheets that are loaded into f.
+// newFrame returns a frame for the sheets that will be loaded into f.
 func newFrame(f *sheet.Sheet, m metric) *frame {
 	if m == nil {
 		return &frame{Sheet: f, metric: m, centre: f.C, axes: f.QT, inverse: f.QT}
@@ -69,7 +69,7 @@ func newFrame(f *sheet.Sheet, m metric) *frame {
 	}
 }
 
-// reload follows a change of the sheet.
+// reload recomputes the frame after a change of the sheet.
 func (w *frame) reload() {
 	if w.gram == nil {
 		return

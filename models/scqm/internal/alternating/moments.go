@@ -31,7 +31,7 @@ type Moments struct {
 	squares []float64 // (1+k) x (1+k): terms that accumulate adds to weight, y and yy
 }
 
-// NewMoments returns the moments of no rows, for the shape of a sheet.
+// NewMoments returns zero moments for sheets of the shape of f.
 func NewMoments(f *sheet.Sheet) *Moments {
 	k, D := f.Latent+forms(f), f.D
 	m := &Moments{Sums: make([]float64, 2+k+(1+k)*D+k*k), k: k, d: f.Latent, squares: make([]float64, (1+k)*(1+k))}
@@ -53,13 +53,13 @@ func forms(f *sheet.Sheet) int {
 func (m *Moments) cost() float64   { return m.Sums[0] }
 func (m *Moments) weight() float64 { return m.Sums[1] }
 
-// product returns row j of yx.
+// product returns row j of the matrix yx.
 func (m *Moments) product(j int) []float64 {
 	D := len(m.x)
 	return m.yx[j*D : (j+1)*D]
 }
 
-// pairs returns row j of yy.
+// pairs returns row j of the matrix yy.
 func (m *Moments) pairs(j int) []float64 { return m.yy[j*m.k : (j+1)*m.k] }
 
 // accumulate adds n rows x, n x D, as deviations from c. y are their regressors after a 1, n x (1+k), and wy the same
@@ -76,7 +76,7 @@ func (m *Moments) accumulate(x, c, y, wy []float64, n int) {
 	}
 }
 
-// shift converts sums about a centre c to sums about c - by: only sums about the same centre can be added.
+// shift converts sums about a centre c to sums about c - by. Moments can only be added if their centres are equal.
 func (m *Moments) shift(by []float64) {
 	floats.AddScaled(m.x, m.weight(), by)
 	for j, v := range m.y {

@@ -61,7 +61,7 @@ func newOuter(f *sheet.Sheet, m metric, unit float64) *Outer {
 	}
 }
 
-// NewOuter prepares for the moments of rows at a sheet under losses of the norm, for rows of length scale unit.
+// NewOuter prepares for moments of rows at the sheet f under losses of the norm. unit is the length scale h.
 func NewOuter(f *sheet.Sheet, unit float64) *Outer { return newOuter(f, nil, unit) }
 
 // Solve writes c, Q and Theta into next. It overwrites the moments.
@@ -102,7 +102,7 @@ func (o *Outer) majorize(m *Moments) {
 	o.metric.Unwhiten(m.x)
 }
 
-// mix writes the matrix of z for the current Theta.
+// mix writes the matrix that maps the regressors y to z for the current Theta.
 func (o *Outer) mix() {
 	f, d := o.f, o.f.Latent
 	clear(o.mixed)
@@ -114,7 +114,7 @@ func (o *Outer) mix() {
 	}
 }
 
-// sum computes the sums of w y z' for the z mixed last.
+// sum computes the sums of w y z' for the matrix that mix wrote last.
 func (o *Outer) sum(m *Moments) {
 	clear(o.sums)
 	dense.AddRowProduct(o.sums, m.yy, o.mixed, m.k, m.k, o.f.M)
@@ -154,8 +154,8 @@ func (o *Outer) solveTheta(m *Moments, penalty objective.Regularizer) {
 	}
 }
 
-// solveFrame computes the best Q for the current Theta: of all matrices with orthonormal columns the one nearest to G
-// and a proximal term.
+// solveFrame computes the best Q for the current Theta. It is the matrix with orthonormal columns that is nearest to G
+// plus a proximal term.
 func (o *Outer) solveFrame(m *Moments) {
 	f := o.f
 	o.mix()

@@ -13,10 +13,10 @@ const (
 	// sweepSteps bounds the Newton steps of a row in one sweep. More steps would not pay, as the outer blocks move
 	// next.
 	sweepSteps = 2
-	// sweepPrecision is the relative length of a Newton step below which a further step would gain less than the
-	// outer blocks will.
+	// sweepPrecision is the relative length of a Newton step below which a row ends its steps. A further step would
+	// gain less than the next step of the outer blocks.
 	sweepPrecision = 1e-3
-	// SweepRows bounds the rows handled at a time.
+	// SweepRows bounds the number of rows that are processed at a time.
 	SweepRows = 192
 	// shortestResidual is the least residual, relative to the length scale of the data, used in the weights of losses
 	// with a kink. It bounds the weights of rows on the sheet.
@@ -75,7 +75,7 @@ func (s *rowSweep) add(m *Moments, data *rows.Data, tau []float64, from, to int)
 	m.accumulate(x, s.centre, s.y, s.wy, n)
 }
 
-// place improves tau for n rows of x, the first of number from, and writes their squared residuals into u.
+// place improves tau for the n rows of x, the first of which is row from. It writes squared residuals into u.
 func (s *rowSweep) place(x, tau []float64, from, n int) {
 	D, d := s.D, s.Latent
 	if s.gaps != nil {
@@ -139,7 +139,7 @@ func (s *rowSweep) project(x []float64, i int, tau []float64) float64 {
 	return floats.Dot(s.direct, s.direct)
 }
 
-// regress fills y and wy for rows with these weights.
+// regress fills the regressors y and the weighted regressors wy for rows with the given tau and weights.
 func (s *rowSweep) regress(tau, weights []float64) {
 	d, k := s.Latent, 1+s.Latent+forms(s.Sheet)
 	perUnit := 1 / s.unit

@@ -16,8 +16,8 @@ type StatelessSweep struct {
 	tau     []float64
 }
 
-// NewStatelessSweep prepares for a sheet, for blocks of up to most rows, and for a loss
-// rho(|r|^2) with concave rho. unit is the length scale h of the data.
+// NewStatelessSweep prepares sums at a sheet over blocks of up to most rows, for a loss rho(|r|^2) with concave rho.
+// unit is the length scale h of the data.
 func NewStatelessSweep(f *sheet.Sheet, loss framework.Radial, most int, unit float64) *StatelessSweep {
 	r := newRowSweep(newFrame(f, nil), min(nearest.BatchRows(f, most), SweepRows), unit)
 	r.loss, r.batch, r.stateless = loss, nearest.NewStatelessBatch(f), nearest.NewProjection(f)
@@ -25,7 +25,7 @@ func NewStatelessSweep(f *sheet.Sheet, loss framework.Radial, most int, unit flo
 	return &StatelessSweep{rows: r, moments: NewMoments(f), tau: make([]float64, most*f.Latent)}
 }
 
-// Sum writes the sums of some rows into dst.
+// Sum writes the moments of the rows of x into dst.
 func (s *StatelessSweep) Sum(dst []float64, x rows.Data) {
 	d := s.rows.Latent
 	clear(s.moments.Sums)
@@ -36,7 +36,7 @@ func (s *StatelessSweep) Sum(dst []float64, x rows.Data) {
 	copy(dst, s.moments.Sums)
 }
 
-// Place writes the tau of the rows that Sum would use.
+// Place computes the tau of the rows of x as Sum does, and writes them into tau.
 func (s *StatelessSweep) Place(tau []float64, x rows.Data) {
 	f, step := s.rows.Sheet, s.rows.rows
 	for from := 0; from < x.N; from += step {

@@ -18,7 +18,7 @@ type Sweeper struct {
 	o       *objective.Objective
 	fewGaps bool // see mostFilled
 
-	// The rest is made by the first sweep over data.
+	// The fields below are made by the first sweep over the data.
 	version uint64 // of the data
 	frame   *frame
 	data    rows.Data // whitened
@@ -41,8 +41,8 @@ func New(o *objective.Objective) *Sweeper {
 	return &Sweeper{o: o, fewGaps: float64(x.Observed()) >= (1-mostFilled)*float64(x.N*x.D)}
 }
 
-// OuterBlocks returns the blocks c, Q and Theta for three kinds of losses: functions of |r|^2 with known quadratic
-// majorizers; r'Mr with diagonal M; and the sum of squares, if few entries are missing. For others it returns nil.
+// OuterBlocks returns the blocks c, Q and Theta if the loss has sweeps: if it is a function of |r|^2 with known
+// quadratic majorizers, r'Mr with diagonal M, or the sum of squares with few missing entries. Otherwise it returns nil.
 func (p *Sweeper) OuterBlocks() []int {
 	l := p.o.Loss()
 	_, quadratic := l.(*nearest.DiagonalForm)
@@ -52,8 +52,8 @@ func (p *Sweeper) OuterBlocks() []int {
 	return []int{objective.BlockC, objective.BlockQ, objective.BlockTheta}
 }
 
-// CanSweep reports whether a loss is rho(|r|^2) with concave rho: a radial loss
-// with majorizers has weights 2 rho', one for each row.
+// CanSweep reports whether a loss is rho(|r|^2) with concave rho. These are the radial losses with majorizers: each row
+// then has one weight 2 rho'.
 func CanSweep(l framework.Loss) bool {
 	if _, ok := l.(framework.Radial); !ok {
 		return false
@@ -101,7 +101,7 @@ func (p *Sweeper) Sweep(next, x framework.Point) (float64, error) {
 	return cost, nil
 }
 
-// prepare allocates what sweeps over the data of the objective need, and whitens the rows.
+// prepare allocates the memory of sweeps over the data of the objective, and whitens the rows.
 func (p *Sweeper) prepare() error {
 	o := p.o
 	p.data = *o.Data()
@@ -131,7 +131,7 @@ func (p *Sweeper) prepare() error {
 	return nil
 }
 
-// shard sweeps over the rows of one shard.
+// shard sweeps over one shard of the rows.
 func (p *Sweeper) shard(id, shard int) {
 	if p.rows[id] == nil {
 		p.rows[id] = newRowSweep(p.frame, min(nearest.BatchRows(p.frame.Sheet, p.data.N), SweepRows), p.unit)
@@ -162,7 +162,7 @@ func (p *Sweeper) shard(id, shard int) {
 	}
 }
 
-// squares is the loss of whitened rows.
+// squares is |r|^2, the loss of whitened rows.
 type squares struct{}
 
 func (squares) Rho(rho, d1, _, u []float64) {

@@ -54,7 +54,7 @@ func (s *sums) add(other *sums) {
 // BatchRows is the number of rows whose losses are computed at a time.
 const BatchRows = 64
 
-// worker holds the buffers of one goroutine. Those with leading dimension n are for a batch of rows.
+// worker holds the buffers of one goroutine. Buffers whose leading dimension is n hold a batch of n rows.
 type worker struct {
 	batch     int
 	h         []float64 // n x F: features
@@ -90,7 +90,7 @@ func newWorker(a *Chart, n int) *worker {
 	}
 }
 
-// primalDual returns the buffers of dual variables, made at first use.
+// primalDual returns the buffers for dual variables. It allocates them at the first call.
 func (w *worker) primalDual(f *sheet.Sheet) *primalDual {
 	if w.dual == nil {
 		w.dual = newPrimalDual(f)
@@ -98,7 +98,7 @@ func (w *worker) primalDual(f *sheet.Sheet) *primalDual {
 	return w.dual
 }
 
-// assembleShard assembles some rows.
+// assembleShard adds the derivatives of one shard of the rows to its sums.
 type assembleShard struct {
 	dst *latent.Arrowhead
 	tau []float64
@@ -145,8 +145,8 @@ func (job *assembleShard) residuals(a *Hessian, w *worker, from, to int) {
 	}
 }
 
-// observedResiduals computes features, and residuals in the coordinates of the data: in the frame a missing
-// entry would make all of them missing.
+// observedResiduals computes features, and residuals in the coordinates of the data. In the frame, one missing entry
+// would make all entries missing.
 func (job *assembleShard) observedResiduals(a *Hessian, w *worker, from, to int) {
 	f := a.F
 	for i := from; i < to; i++ {
@@ -157,7 +157,7 @@ func (job *assembleShard) observedResiduals(a *Hessian, w *worker, from, to int)
 	}
 }
 
-// addRow adds row i, which is number k of the batch, and writes its inner derivatives.
+// addRow adds row i, which is row k of the batch, to the sums. It writes the derivatives with respect to tau_i.
 func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	f, weight := a.F, a.o.Data().Weight(i)
 	if weight > 0 {
@@ -183,8 +183,8 @@ func (job *assembleShard) addRow(a *Hessian, w *worker, s *sums, i, k int) {
 	}
 }
 
-// inner writes gradient and Hessian with respect to tau_i. In the terms with second derivatives of the residual, bent
-// replaces the gradient g.
+// inner writes the gradient and the Hessian with respect to tau_i. bent takes the place of the gradient g in the terms
+// with second derivatives of the residual.
 func (job *assembleShard) inner(a *Hessian, w *worker, g, bent []float64, i int) {
 	f := a.F
 	d := f.Latent

@@ -17,7 +17,7 @@ type Chart struct {
 	Frame *Frame
 }
 
-// NewChart lists coordinates for a sheet; slides is as in listTerms.
+// NewChart lists the coordinates for a sheet. slides has the meaning that it has in listTerms.
 func NewChart(f *sheet.Sheet, slides bool) *Chart {
 	a := &Chart{F: f, Nf: 1 + f.M + f.Q, Frame: newFrame(f)}
 	a.listTerms(slides)
@@ -30,8 +30,8 @@ type term struct {
 	Sign         float64
 }
 
-// listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and Theta. Without slides it leaves
-// out those that do not change the sheet: rotations within U or V, and shifts of a flat sheet along itself.
+// listTerms enumerates the coordinates: gamma, Omega above the diagonal, K, and Theta. If slides is false it leaves out
+// coordinates that do not change the sheet: rotations within U or V, and shifts of a flat sheet along itself.
 func (a *Chart) listTerms(slides bool) {
 	f := a.F
 	coordinate := func(terms ...term) {
@@ -65,8 +65,8 @@ func (a *Chart) listTerms(slides bool) {
 	a.first = append(a.first, len(a.terms))
 }
 
-// OuterDim is the number of outer coordinates of a fit. Without slides, coordinates that do not change a flat sheet
-// are left out: along them the Hessian is singular, and Newton steps would be unbounded.
+// OuterDim returns the number of outer coordinates of a fit. If slides is false, it leaves out coordinates that do not
+// change a flat sheet: along them the Hessian is singular, and Newton steps would be unbounded.
 func OuterDim(f sheet.Shape, slides bool) int {
 	n := f.D + f.D*f.M - f.M*(f.M+1)/2 + f.Q*f.S
 	if f.S == 0 && !slides {
@@ -77,7 +77,7 @@ func OuterDim(f sheet.Shape, slides bool) int {
 
 func (a *Chart) TermsOf(p int) []term { return a.terms[a.first[p]:a.first[p+1]] }
 
-// addMove adds the second-order term of the move to the upper triangle of A, from the moments gh = sum g h'.
+// addMove adds the second-order term of the outer move to the upper triangle of A, from the moments gh = sum g h'.
 func (a *Chart) addMove(dst, gh []float64) {
 	f := a.F
 	thetaFrom := a.P - f.Q*f.S
@@ -100,7 +100,7 @@ func (a *Chart) addMove(dst, gh []float64) {
 	}
 }
 
-// Features writes h = [1; z; phi] of a latent row.
+// Features writes the features h = [1; z; phi] of a row with coordinates tau.
 func (a *Chart) Features(h, tau []float64) {
 	f := a.F
 	h[0] = 1

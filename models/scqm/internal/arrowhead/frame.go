@@ -68,7 +68,7 @@ func (b *Frame) toFrame(y, x []float64) {
 	}
 }
 
-// Quadratic writes 2 W'MW.
+// Quadratic writes 2 W'MW, the Hessian of r'Mr in the frame.
 func (b *Frame) Quadratic(dst, m []float64) {
 	D := b.f.D
 	for r := range D {
@@ -81,7 +81,7 @@ func (b *Frame) Quadratic(dst, m []float64) {
 	}
 }
 
-// Restore writes Wy, the inverse of Rotate.
+// Restore writes Wy. It is the inverse of Rotate.
 func (b *Frame) Restore(dst, y []float64) {
 	clear(dst)
 	for r, v := range y {

@@ -66,11 +66,11 @@ type Hessian struct {
 	innerJob innerShard
 }
 
-// New returns a Hessian without its arrays, which prepare allocates at first use.
+// New returns a Hessian without its arrays. The first assembly allocates them.
 func New(o *objective.Objective) *Hessian { return &Hessian{o: o} }
 
-// NewDistinct is New in the coordinates of NewChart without slides, all of which change the sheet. With rowsOnly it
-// omits A.
+// NewDistinct is New in the coordinates of NewChart with slides false, all of which change the sheet. If rowsOnly is
+// true it omits A.
 func NewDistinct(o *objective.Objective, rowsOnly bool) *Hessian {
 	return &Hessian{o: o, distinct: true, rowsOnly: rowsOnly}
 }
@@ -91,12 +91,12 @@ func (a *Hessian) ArrowheadShape() (latent.ArrowheadShape, bool) {
 	return s, fits
 }
 
-// slides reports whether shifts and rotations of a flat sheet within itself change the cost. They do if rows with
+// slides reports whether shifts and rotations of a flat sheet within itself change the cost. This is so if rows with
 // missing entries have a prior.
 func (a *Hessian) slides() bool { return a.o.Data().Missing }
 
-// AssembleHessian writes the derivatives of first and second order at x, exactly
-// for losses with second derivatives. It counts as one pass.
+// AssembleHessian writes the first and second derivatives at x. They are exact for losses with second derivatives. It
+// counts as one pass.
 func (a *Hessian) AssembleHessian(dst *latent.Arrowhead, x framework.Point) (cost, passes float64, err error) {
 	a.prepare(x)
 	a.Frame.Complete()
@@ -148,8 +148,8 @@ type shardWork interface {
 	run(a *Hessian, w *worker, shard, lo, hi int) error
 }
 
-// eachShard runs work on all rows. A single thread takes the shards in turn,
-// without the closure that a goroutine needs.
+// eachShard runs work on all rows, in parallel. With one thread it calls work for one shard after the other, which
+// needs no closure.
 func (a *Hessian) eachShard(work shardWork) error {
 	if a.o.Threads() == 1 || len(a.errs) == 1 {
 		for i := range a.errs {
@@ -173,7 +173,7 @@ func (a *Hessian) oneShard(work shardWork, id, shard int) {
 	}
 }
 
-// worker returns the buffers of a worker, made at its first use.
+// worker returns the buffers of worker id. It allocates them at the first call.
 func (a *Hessian) worker(id int) *worker {
 	if a.workers[id] == nil {
 		a.workers[id] = newWorker(a.Chart, a.o.Data().N)

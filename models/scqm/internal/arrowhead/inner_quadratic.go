@@ -19,7 +19,7 @@ type quadraticInner struct {
 	diff []float64 // D
 	form []float64 // n: the squared norms of a batch
 
-	// Set by prepare.
+	// The fields below are set by prepare.
 	data   *rows.Data
 	radial framework.Radial
 }
@@ -36,7 +36,7 @@ func (k *quadraticInner) prepare(a *Hessian) {
 	k.data, k.radial = a.o.Data(), a.o.Loss().(framework.Radial)
 }
 
-// run takes one damped Newton step of every row.
+// run takes one damped Newton step of every row in [from, to).
 func (k *quadraticInner) run(_ *Hessian, job *innerShard, from, to int) (losses []float64, evaluations float64, err error) {
 	losses, evaluations = k.form[:to-from], 2*float64(to-from)
 	k.stepRows(job, from, to)
@@ -47,7 +47,7 @@ func (k *quadraticInner) run(_ *Hessian, job *innerShard, from, to int) (losses 
 	return losses, evaluations, nil
 }
 
-// stepRows steps the rows and writes their squared norms into k.form.
+// stepRows takes a step for each of the rows, and writes the squared norms of their residuals into k.form.
 func (k *quadraticInner) stepRows(job *innerShard, from, to int) {
 	d := k.f.Latent
 	for i := from; i < to; i++ {
@@ -67,7 +67,7 @@ func (k *quadraticInner) stepRows(job *innerShard, from, to int) {
 	}
 }
 
-// load sets y for row i of the data, x, and returns the rest.
+// load sets y for row i of the data. It returns |y_C|^2.
 func (k *quadraticInner) load(i int) (rest float64) {
 	f, x := k.f, k.data.Row(i)
 	floats.SubTo(k.diff, x, f.C)

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// innerSteps bounds the Newton steps of a row after an outer step.
+	// innerSteps bounds the Newton steps of a row after a step of the outer blocks.
 	innerSteps = 6
 	// minDecrease is the relative decrease of its loss by a Newton step below which a row stops: the next step would
 	// gain about the square of this.
@@ -29,8 +29,8 @@ func newInnerRows(f *sheet.Sheet, n int) *innerRows {
 	return s
 }
 
-// run moves rows [from, to) of the problem. It returns their weighted losses and the number of evaluations, in which
-// a derivative counts as one.
+// run moves the rows [from, to) of the problem. It returns their weighted losses and the number of evaluations of the
+// loss. An evaluation of a derivative counts as one.
 func (s *innerRows) run(a *Hessian, job *innerShard, from, to int) (losses []float64, evaluations float64, err error) {
 	n, d, ctx := to-from, a.F.Latent, a.o.Context()
 	tau, other := job.tau[from*d:to*d], job.other[from*d:to*d]

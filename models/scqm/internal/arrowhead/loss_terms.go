@@ -62,7 +62,7 @@ func (a *Hessian) leaveFrame(w *worker, n int) {
 	}
 }
 
-// generalDerivatives evaluates in the coordinates of the data and transforms to the frame.
+// generalDerivatives evaluates the loss in the coordinates of the data, and transforms its derivatives to the frame.
 func (a *Hessian) generalDerivatives(w *worker, n int) error {
 	D, fr := a.F.D, a.Frame
 	at := &w.atRows

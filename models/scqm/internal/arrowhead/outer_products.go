@@ -9,7 +9,7 @@ type outerProducts struct {
 	left, right []float64 // n x length of each
 }
 
-// addWeighted stores the product factor x x'.
+// addWeighted stores the product factor x x' of one row.
 func (o *outerProducts) addWeighted(x []float64, factor float64) {
 	for _, v := range x {
 		o.left = append(o.left, factor*v)
@@ -18,7 +18,7 @@ func (o *outerProducts) addWeighted(x []float64, factor float64) {
 	o.n++
 }
 
-// addMoments stores weight hh' (upper triangle) as left, and c as right factor.
+// addMoments stores the product (weight hh') c', with the upper triangle of weight hh' as left and c as right factor.
 func (o *outerProducts) addMoments(h, c []float64, weight float64) {
 	for i, v := range h {
 		for _, u := range h[i:] {

@@ -35,7 +35,7 @@ type primalDual struct {
 	inverse float64   // 1/theta of a radial one
 	ends    [2]float64
 
-	// Of ShortenInner.
+	// The fields below are used by ShortenInner.
 	here, there []float64 // D: residuals
 	z, phi, tau []float64 // m, q, d
 	value       [1]float64
@@ -76,7 +76,7 @@ func (a *Hessian) AssemblePrimalDual(dst *latent.Arrowhead, x framework.Point, d
 	return t.cost + a.o.Penalty(nil, x[objective.BlockTheta]), 2, nil
 }
 
-// primalDualShard assembles some rows.
+// primalDualShard adds the derivatives of one shard of the rows to its sums.
 type primalDualShard struct {
 	assembleShard
 	dual []float64 // n x D

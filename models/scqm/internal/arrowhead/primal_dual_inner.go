@@ -53,7 +53,7 @@ func (job *shortenShard) run(a *Hessian, w *worker, shard, lo, hi int) error {
 	return nil
 }
 
-// shorten moves row i to the best of old position, trial and minimum on the line, and returns its loss.
+// shorten moves row i to the best of its old position, its trial point and the minimum between. It returns its loss.
 func (job *shortenShard) shorten(a *Hessian, pd *primalDual, i int) (float64, error) {
 	d := a.F.Latent
 	to, from := job.tau[i*d:(i+1)*d], job.from[i*d:(i+1)*d]

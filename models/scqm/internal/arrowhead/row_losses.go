@@ -22,9 +22,9 @@ type rowLoss struct {
 	flat      bool                  // second derivatives can vanish with the residuals
 }
 
-// minSecond is a second derivative of an entry, relative to the largest of its row. Smaller ones are raised to it for
-// losses whose second derivatives can vanish. In a direction in which all residuals are zero, both the gradient and
-// the Hessian would be rounding errors, and Newton's step their quotient.
+// minSecond is the least second derivative of an entry, relative to the largest of its row. Smaller ones are raised to
+// it for losses whose second derivatives can vanish. In a direction in which all residuals are zero, both the gradient
+// and the Hessian would be rounding errors, and Newton's step their quotient.
 const minSecond = 1e-13
 
 func rowLossOf(loss framework.Loss) rowLoss {
@@ -74,7 +74,7 @@ func raiseSeconds(second, r []float64) {
 	}
 }
 
-// rowLosses are losses and their derivatives at some residuals.
+// rowLosses holds the losses of a batch of rows and their derivatives with respect to the residuals.
 type rowLosses struct {
 	value    []float64 // n
 	r, g     []float64 // n x D: residuals and gradients

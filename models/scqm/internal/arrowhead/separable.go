@@ -63,7 +63,7 @@ func (a *Hessian) addDiagonalMoments(dst, diagonal []float64) {
 	}
 }
 
-// moment is the place of entry (f, g) of S_k in the upper triangle.
+// moment returns the index of entry (f, g) of S_k in its upper triangle.
 func (a *Chart) moment(f, g int) int {
 	if f > g {
 		f, g = g, f

@@ -77,8 +77,8 @@ func (k *curvatureKernel) eliminate(dst []float64) {
 	}
 }
 
-// SecondOrder is the result of a Curvature request beyond first order: P entries of the reduced gradient, and
-// the upper triangle of the reduced Hessian, P x P.
+// SecondOrder is the part of the result of a Curvature request that a Gradient request lacks: P entries of the reduced
+// gradient, and the upper triangle of the reduced Hessian, P x P.
 type SecondOrder struct{ Gradient, Hessian []float64 }
 
 // SecondOrder decodes the sums of a Curvature request.

@@ -13,12 +13,12 @@ const (
 	eliminationSteps, eliminationDecrease = 12, 1e-9
 	// eliminationTries bounds the step lengths tried in a step.
 	eliminationTries = 20
-	// eliminationFactor multiplies the smoothing length from the scale down to the one asked for; creaseFactor
-	// does where the gradient of the loss does not jump. eliminationLast is the last length, relative to the
-	// scale, where none is asked for.
+	// eliminationFactor multiplies the smoothing length in each step, from the scale down to the requested length.
+	// creaseFactor replaces it if the gradient of the loss does not jump. eliminationLast is the last length, relative
+	// to the scale, if none is requested.
 	eliminationFactor, creaseFactor, eliminationLast = 0.1, 0.01, 1e-6
-	// boundedBelow is the smoothing length, relative to the scale, below which tau starts at the global minimum
-	// of the unsmoothed loss, where a search for that exists.
+	// boundedBelow is the smoothing length, relative to the scale, below which tau starts at the global minimum of the
+	// unsmoothed loss. This requires a loss for which that minimum can be searched.
 	boundedBelow = 0.05
 )
 
@@ -28,9 +28,8 @@ func newRounding(n, d int) *nearest.General {
 	return g
 }
 
-// eliminate moves tau from the Euclidean projections, which are exact for a radial loss, to local minima of the
-// loss, by continuation from the smoothing scale: the result is a function of the row, the sheet and two
-// lengths.
+// eliminate moves tau from the Euclidean projections, which are exact for a radial loss, to local minima of the loss.
+// It reduces the smoothing length from the scale on. The result is a function of the row, the sheet and two lengths.
 func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 	if rowloss.StructureOf(loss) == rowloss.StructureRadial {
 		return nil
@@ -54,7 +53,7 @@ func (o *blockObjective) eliminate(r *Request, loss framework.Loss) error {
 	return o.descend(r, last)
 }
 
-// descend minimises the loss smoothed over eps from tau, in place.
+// descend minimises the loss, smoothed over eps, from tau, which it overwrites.
 func (o *blockObjective) descend(r *Request, eps float64) error {
 	o.Smooth(eps)
 	defer o.Smooth(0)

@@ -10,10 +10,10 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Format is the version of requests, partials and responses.
+// Format is the version of the encoding of requests, partials and responses.
 const Format = 6
 
-// Numbers are encoded in 8 bytes each.
+// Numbers is a list of float64, each encoded in 8 bytes.
 type Numbers []float64
 
 // MarshalBinary implements [encoding.BinaryMarshaler].
@@ -40,8 +40,8 @@ func Encode(values ...any) ([]byte, error) {
 	return seal(b.Bytes()), nil
 }
 
-// Decode decodes the first of the values in bytes of Encode, and returns the decoder of others. It rejects bytes that
-// are damaged, and where version, a field of the value, is not that of this package. Errors name what.
+// Decode decodes the first value in the bytes that Encode returned, and returns the decoder of the others. It rejects
+// damaged bytes, and a version, which is a field of v, other than that of this package. what names the value in errors.
 func Decode(b []byte, what string, v any, version *int) (*gob.Decoder, error) {
 	if len(b) < sha256.Size {
 		return nil, fmt.Errorf("scqm: %d bytes are no %s: %w", len(b), what, rows.ErrInput)

@@ -24,23 +24,23 @@ func (r *Request) firstOrderLen() int {
 	return gradientHead + r.D + r.D*m + sheet.VechLen(d)*r.S + d + d*d
 }
 
-// FirstOrder is the result of a Gradient request: the cost with tau eliminated, and its gradient, by the
-// envelope theorem that for fixed tau.
+// FirstOrder is the result of a Gradient request: the cost with tau eliminated, and its gradient. By the envelope
+// theorem this is the gradient for fixed tau.
 type FirstOrder struct {
 	Cost float64
-	// TauNorms is the sum of the norms of the gradients with respect to tau_i, which
-	// vanish up to the precision of the nearest points.
+	// TauNorms is the sum of the norms of the gradients with respect to tau_i. They are 0 up to the precision of the
+	// nearest points.
 	TauNorms float64
-	// Exact says that all residuals are rounding errors.
+	// Exact reports that all residuals are rounding errors.
 	Exact bool
-	// Weight is the sum of the weights.
+	// Weight is the sum of the weights of the rows.
 	Weight float64
-	// Terms and Noise are the norms of the terms of the gradients of c, Q, Theta and
-	// tau, and what rounding may change of them; see [objective.GradientTerms].
+	// Terms are the norms of the terms of the gradients of c, Q, Theta and tau. Noise bounds their rounding errors; see
+	// [objective.GradientTerms].
 	Terms, Noise [objective.NumBlocks]float64
-	// C, Q and Theta are the gradients.
+	// C, Q and Theta are the gradients with respect to these blocks.
 	C, Q, Theta []float64
-	// TauSum is sum w tau, d, TauSquares sum w tau tau', d x d.
+	// TauSum is sum w tau, of length d. TauSquares is sum w tau tau', d x d.
 	TauSum, TauSquares []float64
 	// Sample lists rows [w, tau] of 1 + d numbers.
 	Sample []float64
@@ -62,7 +62,7 @@ func (r *Request) FirstOrder(sums, sample []float64) *FirstOrder {
 	return o
 }
 
-// gradientKernel projects every row of a block on the sheet, then sums cost and gradients as an Objective does.
+// gradientKernel projects every row of a block onto the sheet, and then sums cost and gradients as an Objective does.
 type gradientKernel struct {
 	r          *Request
 	loss       framework.Loss
@@ -74,7 +74,7 @@ type gradientKernel struct {
 	grad       framework.Point
 }
 
-// blockObjective is an objective for blocks with a fixed number of rows.
+// blockObjective is an objective for blocks of a fixed number of rows.
 type blockObjective struct {
 	*objective.Objective
 	n      int

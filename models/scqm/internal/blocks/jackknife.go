@@ -11,14 +11,14 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// The sums of a Jackknife before those of [influence.Jackknife]: the cost, and the blocks that are no interpolation.
-// Its sample has the least and the median norm of the residuals of every block.
+// jackknifeHead is the number of sums before those of [influence.Jackknife]: the cost, and the number of blocks that
+// the sheet does not interpolate. The sample holds the least and the median norm of the residuals of each block.
 const jackknifeHead = 2
 
 // JackknifeSums is the result of a Jackknife request.
 type JackknifeSums struct {
 	Cost float64
-	// Exact says that all residuals are rounding errors, Touch that a norm of them is near 0.
+	// Exact reports that all residuals are rounding errors. Touch reports that the norm of a residual is near 0.
 	Exact, Touch bool
 	// Sums are those of [influence.Jackknife].
 	Sums []float64
@@ -35,7 +35,7 @@ func (r *Request) JackknifeSums(sums, sample []float64) *JackknifeSums {
 	return &JackknifeSums{Cost: sums[0], Exact: sums[1] == 0, Touch: touch, Sums: sums[jackknifeHead:]}
 }
 
-// jackknifeKernel sums a block for the jackknife, with every row at its minimum.
+// jackknifeKernel computes the sums of a block for the jackknife, with tau of each row at its minimum.
 type jackknifeKernel struct {
 	*gradientKernel
 	jackknife *influence.Jackknife

@@ -17,10 +17,10 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// kernel sums blocks for one goroutine.
+// kernel computes the sums of blocks for one goroutine.
 type kernel interface {
-	// sum writes the sums of a block into dst and returns its sample. first is the
-	// number of its first row.
+	// sum writes the sums of a block into dst and returns its sample. first is the number of the first row of the
+	// block.
 	sum(ctx context.Context, dst []float64, x rows.Data, first int) (sample []float64, err error)
 }
 
@@ -78,7 +78,7 @@ func (r *Request) kernel(loss framework.Loss, most int) (kernel, error) {
 	}
 }
 
-// rounded returns the loss smoothed over Eps.
+// rounded returns the loss smoothed over Eps, the smoothing length of the request.
 func (r *Request) rounded(loss framework.Loss) (framework.Loss, error) {
 	if r.Eps == 0 {
 		return loss, nil
@@ -90,7 +90,7 @@ func (r *Request) rounded(loss framework.Loss) (framework.Loss, error) {
 	return s.Smooth(r.Eps), nil
 }
 
-// momentsKernel sums [rows.Moments], and rejects numbers that are not finite.
+// momentsKernel computes [rows.Moments] of blocks, and rejects numbers that are not finite.
 type momentsKernel struct{ stride int }
 
 func (k momentsKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) ([]float64, error) {
@@ -107,7 +107,7 @@ func (k momentsKernel) sum(_ context.Context, dst []float64, x rows.Data, first 
 	return sample, nil
 }
 
-// checkFinite names the first entry that is not finite.
+// checkFinite returns an error that names the first entry that is not finite.
 func checkFinite(x rows.Data, first int) error {
 	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
 		if v := x.X[i]; math.IsInf(v, 0) || math.IsNaN(v) {
@@ -122,7 +122,7 @@ func checkFinite(x rows.Data, first int) error {
 	return nil
 }
 
-// farKernel lists rows far from c.
+// farKernel counts and lists the rows that are far from c.
 type farKernel struct{ r *Request }
 
 func (k farKernel) sum(_ context.Context, dst []float64, x rows.Data, first int) (sample []float64, err error) {
@@ -135,7 +135,7 @@ func (k farKernel) sum(_ context.Context, dst []float64, x rows.Data, first int)
 	return sample, nil
 }
 
-// flatKernel sums the loss of a flat sheet, then moments with the weights of the rows.
+// flatKernel sums the loss of a flat sheet, and the moments with the weights of the rows.
 type flatKernel struct {
 	loss     framework.Loss
 	sweep    *alternating.StatelessSweep
@@ -164,7 +164,7 @@ func (k *flatKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) (
 	return nil, nil
 }
 
-// sweepKernel sums a majorize-minimize step.
+// sweepKernel computes the sums of a majorize-minimize step.
 type sweepKernel struct{ sweep *alternating.StatelessSweep }
 
 func (k *sweepKernel) sum(_ context.Context, dst []float64, x rows.Data, _ int) ([]float64, error) {

@@ -7,18 +7,18 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Partial is the sum over blocks [First, First+Blocks) for a request: nodes of the binary tree over block
-// numbers, merged as far as possible. Partials of adjacent blocks merge, in any order and grouping, to the same
-// bits.
+// Partial holds the sums over the blocks [First, First+Blocks) for a request, as nodes of the binary tree over block
+// numbers, merged as far as possible. Partials of adjacent blocks can be merged in any order and grouping, with
+// bit-identical results.
 type Partial struct {
-	// First and Blocks are the range of blocks.
+	// First is the number of the first block, Blocks the number of blocks.
 	First, Blocks int
 
 	hash  [sha256.Size]byte // of the request
 	nodes []*node           // by their blocks
 }
 
-// Merge adds the sums of blocks adjacent to those of p, of the same request; it overwrites q.
+// Merge adds q to p. q must hold the sums of adjacent blocks for the same request. Merge overwrites q.
 func (r *Request) Merge(p, q *Partial) error {
 	for _, part := range []*Partial{p, q} {
 		if err := r.answeredBy(part); err != nil {
@@ -43,7 +43,7 @@ func (r *Request) Merge(p, q *Partial) error {
 	return nil
 }
 
-// answeredBy rejects sums for another request.
+// answeredBy returns an error if p answers another request.
 func (r *Request) answeredBy(p *Partial) error {
 	if p.hash != r.Hash() {
 		return fmt.Errorf("scqm: the sums are an answer to another request, model or version: %w", rows.ErrInput)
@@ -69,7 +69,7 @@ func (r *Request) Total(p *Partial) (sums, sample []float64, err error) {
 	return n.Sums, n.Sample, nil
 }
 
-// sentPartial is a partial in bytes, before its nodes.
+// sentPartial is the encoded header of a partial, which precedes its nodes.
 type sentPartial struct {
 	Format               int
 	Hash                 [sha256.Size]byte
@@ -85,11 +85,11 @@ func (p *Partial) MarshalBinary() ([]byte, error) {
 	return Encode(values...)
 }
 
-// maxLevel bounds the levels of the tree: blocks are numbered by int.
+// maxLevel bounds the levels of the tree, as block numbers must fit an int.
 const maxLevel = 52
 
-// UnmarshalBinary decodes a partial, possibly from another machine. It rejects bytes that are damaged, of
-// another version, or whose nodes do not match their range of blocks.
+// UnmarshalBinary decodes a partial, possibly from another machine. It rejects damaged bytes, another version, and
+// nodes that do not match the range of blocks.
 func (p *Partial) UnmarshalBinary(b []byte) error {
 	var s sentPartial
 	from, err := Decode(b, "partial sum", &s, &s.Format)

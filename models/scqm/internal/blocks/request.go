@@ -11,29 +11,28 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// Kind says what is summed.
+// Kind defines which sums a request asks for.
 type Kind uint8
 
 // The kinds of requests.
 const (
-	// Moments: [rows.Moments] of the rows; with Stride, rows [w, x] as the sample.
+	// Moments requests [rows.Moments] of the rows. With Stride, the sample lists rows [w, x].
 	Moments Kind = iota
-	// Flat: the loss of the flat sheet through c, and the moments of its least squares.
+	// Flat requests the loss of the flat sheet through c, and the moments for its least-squares Theta.
 	Flat
-	// Sweep: the cost and the moments of one majorize-minimize step.
+	// Sweep requests the cost and the moments of one majorize-minimize step.
 	Sweep
-	// Gradient: cost, gradients, the first-order system; see [Gradient].
+	// Gradient requests the cost and the gradients: the first-order system, see [FirstOrder].
 	Gradient
-	// Projected: what Gradient sums, where rows are projected as [nearest.Projector] does,
-	// from several starts.
+	// Projected requests the sums of Gradient, but projects rows as [nearest.Projector] does, from several starts.
 	Projected
-	// Far: the number of rows with an entry farther than Eps from c, with the numbers of
-	// these rows as the sample.
+	// Far requests the number of rows with an entry farther than Eps from c. The sample lists the numbers of these
+	// rows.
 	Far
-	// Curvature: what Gradient sums, and gradient and Hessian of the cost with tau
-	// eliminated in the coordinates of [arrowhead.Hessian].
+	// Curvature requests the sums of Gradient, and the gradient and Hessian of the cost with tau eliminated, in the
+	// coordinates of [arrowhead.Hessian].
 	Curvature
-	// Jackknife: the sums of [influence.Jackknife].
+	// Jackknife requests the sums of [influence.Jackknife].
 	Jackknife
 	kinds
 )
@@ -43,38 +42,37 @@ func (k Kind) Scores() bool {
 	return k == Flat || k == Sweep || k == Gradient || k == Curvature || k == Projected || k == Jackknife
 }
 
-// Request says what is summed over all rows, and at which sheet.
+// Request defines sums over all rows, and the sheet at which they are computed.
 type Request struct {
 	Kind Kind
-	// N and D are the shape of the table.
+	// N and D are the numbers of rows and columns of the table.
 	N, D int
-	// Latent and S are d and s of the sheet, of which C, Q (D x m) and Theta are given.
+	// Latent and S are d and s of the sheet. C, Q (D x m) and Theta are its parameters.
 	Latent, S   int
 	C, Q, Theta []float64
 	// Unit is the length scale of the data.
 	Unit float64
-	// Eps is the smoothing length of the loss, 0 for none, and Scale
-	// the first one of a continuation.
+	// Eps is the smoothing length of the loss, 0 for none. Scale is the first smoothing length of a continuation.
 	Eps, Scale float64
-	// Stride: the sample lists tau of every row whose number it divides; 0 lists none.
+	// Stride makes the sample list tau of every row whose number is a multiple of Stride; 0 lists none.
 	Stride int
-	// Loss identifies the loss where the kind needs one.
+	// Loss identifies the loss, if the kind needs a loss.
 	Loss string
-	// Tau are the coordinates of all rows for a Jackknife, where they are known on this
-	// machine, which they do not leave; nil are found.
+	// Tau are the coordinates of all rows for a Jackknife request, if this machine knows them. They are not sent to
+	// other machines. If Tau is nil, the coordinates are computed.
 	Tau []float64
 }
 
 // maxShape bounds the columns of a request.
 const maxShape = 1 << 24
 
-// sentRequest is a request in bytes, without Tau.
+// sentRequest is the encoded form of a request, without Tau.
 type sentRequest struct {
 	Format  int
 	Request bareRequest
 }
 
-// bareRequest has no methods, which gob would call.
+// bareRequest is a Request without methods, since gob would call MarshalBinary of a Request.
 type bareRequest Request
 
 func (r *Request) sent() *sentRequest {
@@ -86,15 +84,14 @@ func (r *Request) sent() *sentRequest {
 // MarshalBinary encodes the request.
 func (r *Request) MarshalBinary() ([]byte, error) { return Encode(r.sent()) }
 
-// Hash identifies the request, in all processes.
+// Hash returns a hash that identifies the request in all processes.
 func (r *Request) Hash() (hash [sha256.Size]byte) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%x", *r.sent())
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// UnmarshalBinary decodes a request and rejects bytes that are damaged, of another version, or of an
-// inconsistent shape.
+// UnmarshalBinary decodes a request. It rejects damaged bytes, another version, and an inconsistent shape.
 func (r *Request) UnmarshalBinary(b []byte) error {
 	var s sentRequest
 	if _, err := Decode(b, "request", &s, &s.Format); err != nil {
@@ -108,7 +105,7 @@ func (r *Request) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// check reports an inconsistent shape.
+// check returns an error if the shape is inconsistent.
 func (r *Request) check() error {
 	complain := func(what string) error {
 		return fmt.Errorf("scqm: a request of kind %d with %s: %w", r.Kind, what, rows.ErrInput)
@@ -151,14 +148,14 @@ func (r *Request) sheet() *sheet.Sheet {
 	return f
 }
 
-// point returns the sheet of the request as a point, with tau.
+// point returns the parameters of the request with the coordinates tau, as a point.
 func (r *Request) point(tau []float64) framework.Point {
 	x := make(framework.Point, objective.NumBlocks)
 	x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta], x[objective.BlockTau] = r.C, r.Q, r.Theta, tau
 	return x
 }
 
-// merge returns the function that merges sums.
+// merge returns the function that merges the sums of this kind of request.
 func (r *Request) merge() merge {
 	if r.Kind == Moments {
 		return rows.MergeMoments(r.D)

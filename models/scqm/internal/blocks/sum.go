@@ -20,11 +20,11 @@ import (
 // Progress is called with the number of rows just summed, from several goroutines.
 type Progress func(rows int)
 
-// Range are the blocks from number First on, so many.
+// Range is the range of Count blocks that begins with block First.
 type Range struct{ First, Count int }
 
-// Partial sums a range of blocks of a source, in parallel. The loss must be that of the
-// request; this is not checked.
+// Partial computes the sums over a range of blocks of a source, in parallel. The loss must be that of the request;
+// Partial does not check this.
 func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.Loss, b Range, threads int, told Progress) (*Partial, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (r *Request) Partial(ctx context.Context, src rows.Source, loss framework.L
 	return &Partial{First: b.First, Blocks: b.Count, hash: r.Hash(), nodes: s.forest.list()}, nil
 }
 
-// sum adds up a range.
+// sum computes the sums over the blocks of a range.
 func (s *summation) sum(ctx context.Context, b Range) error {
 	errs := make([]error, b.Count)
 	var failed atomic.Bool
@@ -67,8 +67,8 @@ func (s *summation) sum(ctx context.Context, b Range) error {
 	return cmp.Or(errs...)
 }
 
-// Numbers counts the numbers that summing holds: for each goroutine a block with its kernel and the sums of a
-// chunk, and the sums not yet merged.
+// Numbers returns the count of numbers that summing holds at once: for each goroutine a block with its kernel and the
+// sums of a chunk, and the sums that are not yet merged.
 func (r *Request) Numbers(threads int) float64 {
 	d, m, q := float64(r.Latent), float64(r.Latent+r.S), float64(r.Latent*(r.Latent+1)/2)
 	D, length := float64(r.D), float64(r.length())
@@ -86,7 +86,7 @@ func (r *Request) Numbers(threads int) float64 {
 	return float64(threads)*(perBlock+2*length+4*D*m) + length*(levels+float64(threads)+2)
 }
 
-// summation is one call of Partial.
+// summation is the state of one call of Partial.
 type summation struct {
 	r       *Request
 	src     rows.Source
@@ -105,7 +105,7 @@ type worker struct {
 	x, weight []float64
 }
 
-// worker returns the memory of a goroutine, made at first use.
+// worker returns the memory of goroutine id. It allocates it at the first call.
 func (s *summation) worker(id int) (*worker, error) {
 	if s.workers[id] == nil {
 		most := min(Rows, s.r.N)
@@ -118,7 +118,7 @@ func (s *summation) worker(id int) (*worker, error) {
 	return s.workers[id], nil
 }
 
-// block reads and sums one block.
+// block reads one block and computes its sums.
 func (s *summation) block(ctx context.Context, id, number int) (*node, error) {
 	w, err := s.worker(id)
 	if err = cmp.Or(ctx.Err(), err); err != nil {
@@ -147,7 +147,7 @@ func (s *summation) block(ctx context.Context, id, number int) (*node, error) {
 	return &node{Index: number, Sums: sums, Sample: sample}, nil
 }
 
-// read returns n rows of the source from row first, without a copy if they are in memory.
+// read returns n rows of the source that begin at row first. It does not copy rows that are in memory.
 func (s *summation) read(ctx context.Context, w *worker, first, n int) ([]float64, error) {
 	if holder, ok := s.src.(rows.Holder); ok {
 		if x, err := holder.Held(first, n); x != nil || err != nil {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Rows is the number of rows of a block: block b holds rows [b Rows, (b+1) Rows), the last one fewer. It is
-// part of the definition of every sum: another number changes the bits.
+// Rows is the number of rows of a block. Block b holds the rows [b Rows, (b+1) Rows); the last one may have fewer. Rows
+// is part of the definition of every sum: another number would change the rounding.
 const Rows = 1024
 
 // Count returns the number of blocks of n rows.
@@ -20,15 +20,15 @@ func Count(n int) int { return (n + Rows - 1) / Rows }
 type node struct {
 	Level, Index int
 	Sums         Numbers
-	// Sample are numbers that are listed in the order of the rows, not added.
+	// Sample holds numbers that are concatenated in the order of the rows, not added.
 	Sample Numbers
 }
 
-// first is the first block of a node, last the one behind its last.
+// first returns the number of the first block of a node. last returns the number after its last block.
 func (n *node) first() int { return n.Index << n.Level }
 func (n *node) last() int  { return (n.Index + 1) << n.Level }
 
-// merge merges the sums of two parts, in place of a.
+// merge merges the sums b into the sums a.
 type merge func(a, b []float64)
 
 // forest is a set of nodes none of which are siblings, for a range of blocks that grows.
@@ -39,7 +39,7 @@ type forest struct {
 
 func newForest(merge merge) *forest { return &forest{merge: merge, nodes: map[[2]int]*node{}} }
 
-// add adds a node, which it overwrites, and merges siblings while there are any; the order of calls does not matter.
+// add adds a node, which it overwrites, and merges all siblings. The result does not depend on the order of calls.
 func (f *forest) add(n *node) {
 	for {
 		at := [2]int{n.Level, n.Index ^ 1}
@@ -63,8 +63,8 @@ func (f *forest) list() []*node {
 	return slices.SortedFunc(maps.Values(f.nodes), func(a, b *node) int { return cmp.Compare(a.first(), b.first()) })
 }
 
-// root merges the nodes of all blocks, of which those at the right edge have no siblings: from the right, each
-// becomes the right child of the one before. It overwrites the nodes.
+// root merges the nodes of all blocks into one. Nodes at the right edge have no siblings: beginning at the right, each
+// becomes the right child of the node before it. It overwrites the nodes.
 func root(list []*node, merge merge) *node {
 	right := list[len(list)-1]
 	for _, n := range slices.Backward(list[:len(list)-1]) {
@@ -75,5 +75,5 @@ func root(list []*node, merge merge) *node {
 	return right
 }
 
-// add is the merge of sums.
+// add merges sums by adding them.
 func add(a, b []float64) { floats.Add(a, b) }

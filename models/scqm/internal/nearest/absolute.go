@@ -52,7 +52,7 @@ const (
 	leastSlope = 1e-20
 )
 
-// SumsAbsolutes reports whether a loss is the sum of the absolute values of the entries.
+// SumsAbsolutes reports whether a loss is the l1 norm, the sum of the absolute values of the entries.
 func SumsAbsolutes(loss framework.Loss) bool {
 	_, sum := loss.(framework.Separable)
 	ball, norm := loss.(rowloss.SupportFunction)
@@ -64,7 +64,7 @@ func SumsAbsolutes(loss framework.Loss) bool {
 	return ends[0] == -1 && ends[1] == 1
 }
 
-// newLeastAbsolute prepares for a sheet, which may change. It returns nil if the loss is not l1.
+// newLeastAbsolute returns a search on the sheet f, which may change. It returns nil if the loss is not l1.
 func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	if !SumsAbsolutes(loss) {
 		return nil
@@ -78,13 +78,13 @@ func newLeastAbsolute(f *sheet.Sheet, loss framework.Loss) *leastAbsolute {
 	}
 }
 
-// begin descends from tau, a nearest point to x in the Euclidean norm.
+// begin starts a descent from tau, a point of the sheet nearest to x in the Euclidean norm.
 func (s *leastAbsolute) begin(tau, x []float64) {
 	s.x, s.best = x, math.Inf(1)
 	s.from(tau)
 }
 
-// from descends from a start.
+// from runs a descent from a start, and keeps the point if it is the best so far.
 func (s *leastAbsolute) from(start []float64) {
 	copy(s.at, start)
 	s.sum = s.residual(s.r, s.at)
@@ -112,15 +112,15 @@ func (s *leastAbsolute) from(start []float64) {
 	}
 }
 
-// residual writes the residual at tau, and returns the sum.
+// residual writes the residual at tau into r, and returns the sum of its absolute entries.
 func (s *leastAbsolute) residual(r, tau []float64) float64 {
 	s.f.Coordinates(s.z, s.phi, tau)
 	s.f.Residual(r, s.z, s.x)
 	return floats.Norm(r, 1)
 }
 
-// choose lists the d entries with linearly independent slopes that vanish nearest to the point, to first order. Each
-// is measured on the set on which the earlier ones do not change. It returns false if there are fewer than d.
+// choose lists d entries with linearly independent slopes that are 0 nearest to the point, to first order. It measures
+// the distance of each on the set on which the earlier ones do not change. It returns false if there are fewer than d.
 func (s *leastAbsolute) choose() bool {
 	f, d, D := s.f, s.f.Latent, s.f.D
 	f.Jacobian(s.jac, s.at)
@@ -172,7 +172,7 @@ func (s *leastAbsolute) choose() bool {
 	return true
 }
 
-// solve replaces u by J^-1 u for the slopes J of the vertex.
+// solve replaces u by J^-1 u. The rows of J are the slopes of the entries of the vertex.
 func (s *leastAbsolute) solve() bool {
 	copy(s.matrix, s.edges)
 	return dense.Solve(s.matrix, s.u, len(s.u))
@@ -188,7 +188,7 @@ func (s *leastAbsolute) toVertex() {
 	}
 }
 
-// step moves by t u if the sum is lower there.
+// step moves tau by t u if this lowers the sum.
 func (s *leastAbsolute) step(t float64) {
 	floats.AddScaledTo(s.trial, s.at, t, s.u)
 	if sum := s.residual(s.next, s.trial); sum < s.sum {
@@ -197,7 +197,7 @@ func (s *leastAbsolute) step(t float64) {
 	}
 }
 
-// differentiate writes the gradient of the sum of the nonzero entries.
+// differentiate writes the gradient of the sum of the absolute values of the nonzero entries.
 func (s *leastAbsolute) differentiate() {
 	for k, v := range s.r {
 		s.b[k] = math.Copysign(1, v)
@@ -246,7 +246,7 @@ func (s *leastAbsolute) along(j int, whole bool) {
 	}
 }
 
-// quadratics writes the coefficients of the entries along u.
+// quadratics writes the coefficients of the residual entries, which are quadratics along u.
 func (s *leastAbsolute) quadratics() {
 	f, d := s.f, s.f.Latent
 	f.Jacobian(s.jac, s.at)

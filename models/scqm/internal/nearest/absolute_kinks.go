@@ -16,7 +16,7 @@ type kink struct {
 	k        int
 }
 
-// Least returns the minimum of the sum over from < t <= to, which may be infinite, and the minimiser.
+// Least returns the minimum of the sum over from < t <= to, and its minimiser. from and to may be infinite.
 func (s *Kinks) Least(a, b, c []float64, from, to float64) (least, at float64) {
 	sum := s.collect(a, b, c, from, to)
 	least = math.Inf(1)

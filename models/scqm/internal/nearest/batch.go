@@ -21,7 +21,7 @@ type Batch struct {
 	bends     []float64 // s x d x d: 2 A_k
 	forms     []float64 // d x d x (s+1): entry ij of every 2 A_k, and of I
 
-	// Vectors over n rows, one after the other.
+	// The following are vectors over n rows, one after the other.
 	n                     int
 	memory                []float64
 	target, tau, value    []float64 // m: -[a; b]; d; 1: h
@@ -48,9 +48,9 @@ type Tolerance struct {
 const (
 	// projectSteps bounds the Newton steps of a row that starts at tau = a.
 	projectSteps = 12
-	// statelessStep is the relative step length at which the iteration ends. The next step would be about its square,
-	// and change the distance by the square of that. statelessGradient is the largest half gradient of h, relative to
-	// [a; b], of a converged row.
+	// statelessStep is the relative step length at which the iteration ends. The next step would have about the square
+	// of this length, and change the distance by the square of that. statelessGradient is the largest half gradient of
+	// h, relative to [a; b], of a converged row.
 	statelessStep, statelessGradient = 1e-4, 1e-7
 )
 
@@ -80,7 +80,7 @@ func NewStatelessBatch(f *sheet.Sheet) *Batch {
 	return NewBatch(f, Tolerance{statelessStep, statelessGradient})
 }
 
-// Reload must be called after a change of Theta.
+// Reload recomputes what depends on Theta. Call it after a change of Theta.
 func (b *Batch) Reload() {
 	d, s := b.f.Latent, b.f.S
 	for i := range d {
@@ -161,7 +161,7 @@ func (b *Batch) run(u, tau, pulled []float64, stride int, whole []float64, n, st
 	}
 }
 
-// load sets the rows, and evaluates h at tau.
+// load sets the rows of the batch, and evaluates h at tau.
 func (b *Batch) load(tau, pulled []float64, stride, count int) {
 	d := b.f.Latent
 	b.resize((count + block - 1) / block * block)
@@ -187,7 +187,7 @@ func (b *Batch) load(tau, pulled []float64, stride, count int) {
 	sum(b.norms, b.target, b.target)
 }
 
-// resize sets the length of vectors.
+// resize sets the number of rows of all vectors.
 func (b *Batch) resize(n int) {
 	d, m, rest := b.f.Latent, b.f.M, b.memory
 	b.n = n
@@ -204,7 +204,7 @@ func (b *Batch) resize(n int) {
 	take(1, &b.value, &b.next, &b.slope, &b.length, &b.size, &b.norms, &b.trace, &b.pivot)
 }
 
-// newton takes at most the given number of steps. It writes h, or Refused.
+// newton takes at most the given number of steps. It writes h into u, or Refused for a row that fails.
 func (b *Batch) newton(u []float64, steps int) {
 	for left := len(u); steps > 0 && left > 0; steps-- {
 		b.derivatives(true)
@@ -217,7 +217,7 @@ func (b *Batch) newton(u []float64, steps int) {
 	}
 }
 
-// accept writes h, or Refused if a step fails. It returns the number of rows that have not converged.
+// accept writes h into u, or Refused for rows whose step failed. It returns the number of rows that have not converged.
 func (b *Batch) accept(u []float64) (left int) {
 	n := len(u)
 	live, next, value, slope := b.live[:n], b.next[:n], b.value[:n], b.slope[:n]
@@ -256,7 +256,7 @@ func (b *Batch) certify(u []float64) {
 	}
 }
 
-// sum writes the sum of the products of the vectors of x and y.
+// sum writes, for each row, the sum of the products of the vectors of x and y.
 func sum(dst, x, y []float64) {
 	clear(dst)
 	dense.AddColumnProducts(dst, x, len(dst), y, len(dst), len(x)/len(dst))

@@ -17,7 +17,7 @@ type DiagonalForm struct {
 	Of framework.Loss
 }
 
-// Keep returns the loss of rows restricted to these entries; the others are zero.
+// Keep returns the loss of the given entries of a row; the other entries are taken as zero.
 func (l *DiagonalForm) Keep(entries []int) *DiagonalForm {
 	kept := &DiagonalForm{make([]float64, len(entries)), l.Of}
 	for k, j := range entries {

@@ -13,7 +13,7 @@ import (
 // rows are evaluated together; one row is a batch of one. A step of a row takes one loss with two derivatives, and
 // one loss for each step length tried.
 type General struct {
-	// Steps bounds the steps of a row, Tries the step lengths tried in each.
+	// Steps bounds the steps of a row. Tries bounds the step lengths that are tried in each step.
 	Steps, Tries int
 	// Decrease and Precision define convergence of a row: the decrease of its loss, relative to the loss, and the
 	// length of a step, relative to tau.
@@ -28,10 +28,10 @@ type General struct {
 	active, searching []int     // rows
 }
 
-// Work counts evaluations of rows: those with both derivatives, and those of losses alone.
+// Work counts row evaluations: Derivatives those of the loss with both derivatives, Losses those of the loss alone.
 type Work struct{ Derivatives, Losses int }
 
-// NewGeneral prepares for n rows of d latent coordinates.
+// NewGeneral returns a General for up to n rows of d latent coordinates.
 func NewGeneral(n, d int) *General {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &General{
@@ -44,15 +44,15 @@ func NewGeneral(n, d int) *General {
 const (
 	// maxNewton bounds the Newton steps of one row at one smoothing length.
 	maxNewton = 40
-	// lastStep is the relative length of a last Newton step.
+	// lastStep is the relative length of a Newton step after which no further step is taken.
 	lastStep = 1e-14
 )
 
 // Cost returns the losses of all rows after Minimize.
 func (s *General) Cost() []float64 { return s.cost }
 
-// Minimize moves the rows of tau in place, each of d coordinates, at most as many as prepared for. evaluate computes
-// losses, and derivatives with respect to tau, of the listed rows.
+// Minimize moves the rows of tau, each of d coordinates, in place. There may be at most as many rows as NewGeneral was
+// given. evaluate computes losses, and derivatives with respect to tau, of the listed rows.
 func (s *General) Minimize(tau []float64, evaluate func(to RowResults, tau []float64, list []int) error) (work Work, err error) {
 	s.active = s.active[:0]
 	for i := range len(tau) / s.d {
@@ -126,9 +126,9 @@ func (s *General) search(tau []float64, evaluate func(to RowResults, tau []float
 const (
 	// Armijo is the fraction of the predicted reduction that a step must attain.
 	Armijo = 1e-4
-	// Rounding is the relative rounding error of a value.
+	// Rounding is the relative rounding error of a computed value.
 	Rounding = 0x1p-50
-	// Tries bounds the step lengths tried in a minimisation, InnerTries those in an inner step of an outer iteration.
+	// Tries bounds the step lengths tried in a minimisation. InnerTries bounds those in an inner step of a fit.
 	Tries, InnerTries = 40, 4
 )
 

@@ -33,7 +33,7 @@ const (
 	sexticRounding = 0x1p-47
 )
 
-// load takes the forms at tau: h is H, part I + 2B, and theta Theta, or Theta A_V in the metric of a loss.
+// load takes the forms at tau. h is H, part is I + 2B, and theta is Theta, or Theta A_V in the metric of a loss.
 func (p *sextic) load(f *sheet.Sheet, theta, h, part, tau []float64) {
 	form := func(a, b int) float64 { return floats.Dot(f.Theta[a*f.S:(a+1)*f.S], theta[b*f.S:(b+1)*f.S]) }
 	m00, m01, m02, m11, m12, m22 := form(0, 0), form(0, 1), form(0, 2), form(1, 1), form(1, 2), form(2, 2)

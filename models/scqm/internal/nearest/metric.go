@@ -43,7 +43,7 @@ func newMetric(f *sheet.Sheet, loss framework.Loss) *metric {
 	return p
 }
 
-// newFrameMetric returns a metric for a given A.
+// newFrameMetric returns a metric whose matrix A the caller sets.
 func newFrameMetric(f *sheet.Sheet) *metric {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &metric{
@@ -52,7 +52,7 @@ func newFrameMetric(f *sheet.Sheet) *metric {
 	}
 }
 
-// load sets the sheet.
+// load computes the metric on the frame of the sheet f.
 func (p *metric) load(f *sheet.Sheet) {
 	m := f.M
 	axes := general(f.QT, m, f.D)
@@ -76,7 +76,7 @@ func (p *metric) load(f *sheet.Sheet) {
 	p.eliminate(f)
 }
 
-// eliminate sets the quantities that depend on A and Theta.
+// eliminate computes the quantities that depend on A and Theta.
 func (p *metric) eliminate(f *sheet.Sheet) {
 	d, m, s := f.Latent, f.M, f.S
 	normal := p.factor[:s*s]
@@ -106,7 +106,7 @@ func (p *metric) eliminate(f *sheet.Sheet) {
 	}
 }
 
-// factor writes Cholesky's factor of a positive definite matrix.
+// factor replaces a positive definite n x n matrix by its Cholesky factor.
 func factor(a []float64, n int) {
 	if !dense.Cholesky(a, n, 0) {
 		dense.JitteredCholesky(a, n)

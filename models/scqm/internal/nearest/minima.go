@@ -18,7 +18,7 @@ type minimum struct {
 	value float64
 }
 
-// minima are distinct minima; unused memory of the list is reused.
+// minima is a list of distinct minima. It reuses its memory.
 type minima struct{ list []minimum }
 
 // sameMinimum is the relative distance below which two minima count as the same. Minima of smoothed losses are less
@@ -61,8 +61,8 @@ type RowMinima struct {
 	Second        float64   // distance from the second best, 0 if there is none
 }
 
-// Minima writes tau of the best minimum of row x, and describes the minima. Errors call the row i. A row takes
-// several times the work of Project.
+// Minima writes the coordinates of the best minimum of row x into tau, and describes all minima found. Errors name the
+// row by its number i. A row takes several times the work of Project.
 func (p *Projector) Minima(ctx context.Context, tau, x []float64, i int) (out RowMinima, err error) {
 	f := p.f
 	d := f.Latent

@@ -15,7 +15,7 @@ import (
 // a problem in R^m that no longer involves D; see [Projection].
 type Observed struct{ *Projection }
 
-// NewObserved prepares for a sheet, which may change.
+// NewObserved returns an Observed for the sheet f, which may change.
 func NewObserved(f *sheet.Sheet) *Observed {
 	p := NewProjection(f)
 	p.metric = newFrameMetric(f)
@@ -26,7 +26,7 @@ func NewObserved(f *sheet.Sheet) *Observed {
 // minPrior is added to the diagonal of M, so that y is unique even with too few entries.
 const minPrior = 1e-10
 
-// Load sets the row for Newton steps; set prepares it for a search.
+// Load sets the row x for Newton steps. For a search for the nearest point, set is used instead.
 func (p *Observed) Load(x []float64, prior Prior) {
 	f := p.f
 	clear(p.Metric)
@@ -58,7 +58,7 @@ func (p *Observed) Load(x []float64, prior Prior) {
 	dense.SolveCholesky(p.Y, p.metric.factor, f.M)
 }
 
-// set sets the row for a search.
+// set sets the row x for a search for the nearest point.
 func (p *Observed) set(x []float64, prior Prior) {
 	p.Load(x, prior)
 	p.metric.eliminate(p.f)

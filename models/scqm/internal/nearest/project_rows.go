@@ -39,7 +39,7 @@ func eachShard(threads, shards int, do func(id, shard int) error) error {
 	return nil
 }
 
-// Callers is the number of goroutines that call a loss.
+// Callers returns the number of goroutines that call a loss at the same time.
 func Callers(loss framework.Loss, threads int) int {
 	if d, ok := loss.(rowloss.HighLatency); ok {
 		return max(par.Threads(threads), d.Callers())
@@ -47,7 +47,7 @@ func Callers(loss framework.Loss, threads int) int {
 	return par.Threads(threads)
 }
 
-// RefineRows moves every tau_i to the local minimum.
+// RefineRows moves every tau_i to the local minimum of the loss of its row near it, by Newton steps.
 func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framework.Loss, x rows.Data, threads int) error {
 	threads = par.Threads(threads)
 	projectors := make([]*Projector, threads)

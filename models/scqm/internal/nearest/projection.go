@@ -17,10 +17,10 @@ const (
 	// precision is the length of a Newton step, relative to tau, at which the iteration ends. It is small because
 	// steps along a narrow valley are short, too.
 	precision = 1e-15
-	// fewDigits is the precision of a first run from each start.
+	// fewDigits is the precision of a first run of Newton's method from each start.
 	fewDigits = 1e-4
-	// LostDigits is a squared residual, relative to the squared distance from c. Below it the squared residual is
-	// computed from the residual itself.
+	// LostDigits is a bound on the squared residual, relative to the squared distance from c. A smaller squared
+	// residual is computed from the residual itself, as the difference of squared distances would lose digits.
 	LostDigits = 1e-3
 	// maxMinima is the number of distinct nearest points kept per row.
 	maxMinima = 3
@@ -71,14 +71,14 @@ func NewLossProjection(f *sheet.Sheet, loss framework.Loss) *Projection {
 	return p
 }
 
-// Reload must be called after a change of the sheet.
+// Reload recomputes what depends on the sheet. Call it after a change of the sheet.
 func (p *Projection) Reload() {
 	if p.metric != nil {
 		p.metric.load(p.f)
 	}
 }
 
-// Load sets the row.
+// Load sets the row x to project.
 func (p *Projection) Load(x []float64) {
 	floats.SubTo(p.diff, x, p.f.C)
 	if p.metric != nil {
@@ -200,7 +200,7 @@ func (p *Projection) lineRoots(roots *[3]float64, tau0 []float64) int {
 	return n
 }
 
-// inner is the inner product of h.
+// inner returns the inner product in which h measures distances.
 func (p *Projection) inner(a, b []float64) float64 {
 	if p.metric == nil {
 		return floats.Dot(a, b)

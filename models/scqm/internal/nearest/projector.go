@@ -65,7 +65,7 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 	return p
 }
 
-// Reload must be called after a change of the sheet.
+// Reload recomputes what depends on the sheet. Call it after a change of the sheet.
 func (p *Projector) Reload() {
 	if p.projection.metric != nil {
 		p.projection.Reload()
@@ -73,8 +73,8 @@ func (p *Projector) Reload() {
 }
 
 // Project writes the coordinates of all rows of x into tau. If the loss is not radial and a row has several nearest
-// points in the Euclidean norm, it minimises the loss from each nearest point and returns the lowest minimum. Errors
-// count rows from first.
+// points in the Euclidean norm, it minimises the loss from each of them and returns the lowest minimum. In errors, row
+// numbers count from first.
 func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, first int) error {
 	if p.batch != nil {
 		p.batch.Reload()
@@ -114,7 +114,7 @@ func (p *Projector) Project(ctx context.Context, tau []float64, x rows.Data, fir
 	return nil
 }
 
-// distance reports whether the loss is a function of the norm, or r'Mr.
+// distance reports whether the loss is a function of the norm or a quadratic form r'Mr.
 func (p *Projector) distance() bool {
 	_, radial := p.loss.(framework.Radial)
 	return radial || p.projection.metric != nil
@@ -224,7 +224,7 @@ func (p *Projector) value(ctx context.Context, loss framework.Loss, tau []float6
 	return cost[0], err
 }
 
-// minimize moves a row to the local minimum, and ends at a step of this precision.
+// minimize moves tau of a row to the local minimum. It ends at a step of the given relative precision.
 func (p *Projector) minimize(ctx context.Context, loss framework.Loss, tau []float64, x rows.Data, precision float64) error {
 	p.newton.Precision = precision
 	e := RowEvaluation{Sheet: p.f, Loss: loss, Data: x, Prior: p.Missing.Prior}

@@ -15,16 +15,16 @@ import (
 // constant, without D. A step takes about m d^2 operations, and m^2 d more if M is not I.
 type Quadratic struct {
 	f *sheet.Sheet
-	// Y is y.
+	// Y is the vector y.
 	Y []float64
-	// Metric is M, m x m; nil stands for I.
+	// Metric is the matrix M, m x m; nil stands for I.
 	Metric []float64
-	// Linear is b; nil stands for 0.
+	// Linear is the vector b; nil stands for 0.
 	Linear []float64
-	// Prior holds p_j, and PriorMean t_j; nil stands for p = 0.
+	// Prior holds the p_j, and PriorMean the t_j; nil stands for p = 0.
 	Prior, PriorMean []float64
 
-	// Results of Value: e, and phi(tau).
+	// E and Phi are results of Value: e and phi(tau).
 	E, Phi []float64
 
 	me        []float64 // m: Me + b
@@ -35,7 +35,7 @@ type Quadratic struct {
 	trial     []float64 // d
 }
 
-// NewQuadratic prepares for a sheet, which may change.
+// NewQuadratic returns a Quadratic for the sheet f, which may change.
 func NewQuadratic(f *sheet.Sheet) *Quadratic {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	d := f.Latent
@@ -45,7 +45,7 @@ func NewQuadratic(f *sheet.Sheet) *Quadratic {
 	}
 }
 
-// Value returns h(tau), and leaves e and phi behind.
+// Value returns h(tau), and stores e and phi(tau) in E and Phi.
 func (q *Quadratic) Value(tau []float64) float64 {
 	f := q.f
 	f.Coordinates(q.E, q.Phi, tau)
@@ -72,7 +72,7 @@ func (q *Quadratic) Value(tau []float64) float64 {
 	return sum
 }
 
-// derivatives writes half of gradient and Hessian at tau, the last argument of Value.
+// derivatives writes half of the gradient and of the Hessian of h at tau, which must be the last argument of Value.
 func (q *Quadratic) derivatives(tau []float64) {
 	f := q.f
 	f.TauGradient(q.g, q.w, tau, q.me)

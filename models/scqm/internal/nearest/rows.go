@@ -14,12 +14,12 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// RowResults are the destinations of a row evaluation; nil ones are not computed. They are indexed by row number:
-// costs[i], d entries of grad, d*d of hess.
+// RowResults holds the slices into which a row evaluation writes; nil ones are not computed. They are indexed by row
+// number: costs[i], d entries of grad, d*d of hess.
 type RowResults struct{ Costs, Grad, Hess []float64 }
 
-// RowEvaluation evaluates the loss of a row as a function of its tau, with gradient J'g and Hessian. A row takes 2Dm
-// operations and a loss of D entries, and dD more for its Hessian.
+// RowEvaluation evaluates the loss of a row as a function of its tau, with the gradient J'g and the Hessian. A row
+// takes 2Dm operations and a loss of D entries. Its Hessian takes dD more.
 type RowEvaluation struct {
 	Sheet *sheet.Sheet
 	Loss  framework.Loss
@@ -29,7 +29,7 @@ type RowEvaluation struct {
 	Prior Prior
 }
 
-// Run evaluates entries lo to hi of the list of rows (nil: of all rows).
+// Run evaluates entries lo to hi of the list of row numbers. If the list is nil it evaluates rows lo to hi.
 func (e *RowEvaluation) Run(ctx context.Context, w *Worker, to RowResults, rows []int, lo, hi int) error {
 	for from := lo; from < hi; from += w.Batch {
 		if err := ctx.Err(); err != nil {
@@ -99,11 +99,11 @@ func (e *RowEvaluation) latent(row int) []float64 {
 	return e.Tau[row*e.Sheet.Latent : (row+1)*e.Sheet.Latent]
 }
 
-// RowHessian computes the Hessians of row costs with respect to tau,
+// RowHessian holds the buffers to compute the Hessians of row costs with respect to tau,
 //
 //	H = E'Q' (hess loss)(r) Q E + sum_k (V'g)_k 2 A_k,
 //
-// with E the Jacobian of z. It holds the buffers. A row takes 2Dmd operations and d products with the Hessian of the
+// with E the Jacobian of z. A row takes 2Dmd operations and d products with the Hessian of the
 // loss.
 type RowHessian struct {
 	E       []float64 // m x d
@@ -187,11 +187,11 @@ func NewWorker(f *sheet.Sheet, n int) *Worker {
 	}
 }
 
-// BatchRows is the number of rows of a batch, given n rows in total.
+// BatchRows returns the number of rows of a batch, given n rows in total.
 func BatchRows(f *sheet.Sheet, n int) int { return min(max(BatchEntries/f.D/4, 1)*4, n) }
 
 // Row returns row i of a buffer with rows of length n.
 func (*Worker) Row(buf []float64, n, i int) []float64 { return buf[i*n : (i+1)*n] }
 
-// BatchEntries is the number of residuals in a batch: two such arrays fit a second-level cache of 1 MiB.
+// BatchEntries is the number of residual entries in a batch: two such arrays fit a second-level cache of 1 MiB.
 const BatchEntries = 1 << 15

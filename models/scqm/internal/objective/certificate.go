@@ -2,7 +2,7 @@ package objective
 
 import "slices"
 
-// Certificate defines how a run with a loss with kinks measures stationarity: by the last smoothing length, 0 for
+// Certificate defines how a run with a loss with kinks measures stationarity. It holds the last smoothing length, 0 for
 // none, and the multipliers.
 type Certificate struct {
 	Eps         float64

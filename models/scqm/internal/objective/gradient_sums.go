@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
-// noGradient asks for none. Of those that are asked for, c and Theta take few operations beyond the loss, Q 2nDm,
-// Theta and Tau 2nDm together.
+// noGradient requests no gradients. Of the requested gradients, those of c and Theta take few operations beyond the
+// loss, Q 2nDm, Theta and Tau 2nDm together.
 var noGradient = make(framework.Point, NumBlocks)
 
 // sums are the sums over rows that determine the global gradients. Sums of disjoint rows merge by adding.
@@ -34,7 +34,7 @@ func (s *sums) reset() {
 	s.terms.reset()
 }
 
-// add merges other into s, in the requested parts.
+// add adds the requested parts of the sums other to s.
 func (s *sums) add(other *sums, grad framework.Point, terms bool) {
 	s.cost += other.cost
 	if grad[BlockC] != nil {
@@ -84,7 +84,7 @@ func (s *sums) accumulate(f *sheet.Sheet, w *nearest.Worker, grad framework.Poin
 	}
 }
 
-// write converts the sums to gradients.
+// write converts the sums to the requested gradients.
 func (s *sums) write(f *sheet.Sheet, grad framework.Point) {
 	copy(grad[BlockC], s.c)
 	if grad[BlockQ] != nil {

@@ -14,14 +14,13 @@ const (
 	// suspectCurvature is the curvature bound times the extent of the rows above which a fit may have no minimum. A
 	// Newton step then tests it. Fits with a ridge of .001 have less than 100.
 	suspectCurvature = 1e3
-	// growing is the relative change of Theta by this step above which its curvature counts as growing.
+	// growing is the relative change of Theta by a Newton step above which the curvature counts as growing.
 	growing = 1e-2
 )
 
-// Growing reports fits whose curvature is still growing although the gradient is small: the objective may have no
-// minimum. f is the sheet at a point x of the problem, extent the root mean squared distance of the rows from c. If
-// the curvature is large, it costs an evaluation of second derivatives; if these are too expensive,
-// [sheet.RunawayCurvature] decides.
+// Growing returns a warning if the curvature is still growing although the gradient is small: the objective may have no
+// minimum. f is the sheet at a point x of the problem, extent the root mean squared distance of the rows from c. If the
+// curvature is large, it evaluates second derivatives; if these are too expensive, [sheet.RunawayCurvature] decides.
 func Growing(p framework.Problem, f *sheet.Sheet, x framework.Point, extent float64) (string, error) {
 	curvature := f.CurvatureBound() * extent
 	if f.S == 0 || !(curvature > suspectCurvature) {

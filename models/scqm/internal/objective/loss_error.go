@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// LossError is a loss that is not finite for a row with moderate residuals. It is not wrapped, as the row
-// number can still change.
+// LossError reports a loss that is not finite for a row with moderate residuals. It is not wrapped, as the row number
+// can still change.
 type LossError struct {
 	Row   int
 	cause *rowloss.LossError
@@ -23,8 +23,8 @@ func (e *LossError) Error() string { return fmt.Sprintf("scqm: fit: row %d: %v",
 // Unwrap returns the error of the loss.
 func (e *LossError) Unwrap() error { return e.cause }
 
-// FindLossError returns a [LossError] for the first row at a point with moderate residuals and a loss that is
-// not finite, nil for none. It takes 2nDm operations and the loss of every row, one at a time.
+// FindLossError returns a [LossError] for the first row with moderate residuals and a loss that is not finite at a
+// point, nil for none. It takes 2nDm operations and the loss of every row, one at a time.
 func (p *Objective) FindLossError(x framework.Point) error {
 	f, w := p.sheet, p.Worker(0)
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])

@@ -47,7 +47,7 @@ func (p *Objective) DualScale(x framework.Point) (n int, scale float64, err erro
 	return p.data.N * p.data.D, scale, nil
 }
 
-// StartDual writes the gradients of the current loss, n x D.
+// StartDual writes the gradients of the current loss at x into dual, n x D.
 func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 	if err := p.KeepResiduals(x); err != nil {
 		return err
@@ -58,12 +58,12 @@ func (p *Objective) StartDual(dual []float64, x framework.Point) error {
 	return nil
 }
 
-// SetMultipliers sets the subgradients for Stationarity, n x D; nil removes them.
+// SetMultipliers sets the subgradients that Stationarity uses, n x D; nil removes them.
 func (p *Objective) SetMultipliers(dual []float64) {
 	p.multipliers, p.known = append(p.multipliers[:0], dual...), false
 }
 
-// PlainLoss is the unsmoothed loss.
+// PlainLoss returns the loss without smoothing.
 func (p *Objective) PlainLoss() framework.Loss {
 	if p.smoothing.plain != nil {
 		return p.smoothing.plain
@@ -71,8 +71,8 @@ func (p *Objective) PlainLoss() framework.Loss {
 	return p.loss
 }
 
-// losses evaluates the loss at residuals r of the rows from row from on. While linear holds multipliers g_i, it
-// evaluates the linear function g_i'r - l*(g_i), a lower bound of the loss.
+// losses evaluates the loss at residuals r of the rows that begin with row from. If linear holds multipliers g_i, it
+// evaluates the linear function g_i'r - l*(g_i) instead, a lower bound of the loss.
 func (p *Objective) losses(values, g, r []float64, from int) error {
 	D := p.sheet.D
 	if p.linear == nil {
@@ -94,8 +94,8 @@ func (p *Objective) losses(values, g, r []float64, from int) error {
 	return nil
 }
 
-// conjugate is l*(g) = sup g'r - l(r). It is nonzero for a [rowloss.PowerSum], and 0 for a support function, whose
-// multipliers are in its ball.
+// conjugate returns l*(g) = sup g'r - l(r). It is nonzero for a [rowloss.PowerSum]. It is 0 for a support function,
+// whose multipliers are in its ball.
 func conjugate(loss framework.Loss, g []float64) (sum float64) {
 	power, ok := loss.(rowloss.PowerSum)
 	if !ok {
@@ -108,7 +108,7 @@ func conjugate(loss framework.Loss, g []float64) (sum float64) {
 	return sum
 }
 
-// evaluateFinite evaluates the loss, with NaN for rows that are not finite: a bounded loss would hide them.
+// evaluateFinite evaluates the loss. It writes NaN for rows that are not finite, as a bounded loss would hide them.
 func (p *Objective) evaluateFinite(values, g, r []float64, D int) error {
 	return dense.WithFiniteRows(r, D, func(r []float64) error { return p.loss.Evaluate(values, g, r, D) }, values, g)
 }

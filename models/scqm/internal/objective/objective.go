@@ -58,7 +58,7 @@ type Objective struct {
 	multipliers []float64 // see SetMultipliers; empty for none
 	linear      []float64 // n x D: see losses
 
-	// Stored by Evaluate for Resume.
+	// The fields below are stored by Evaluate for Resume.
 	at        framework.Point // the point
 	residuals []float64       // n x D there; nil until Resume was called once
 	kept      bool            // residuals belong to at
@@ -66,7 +66,7 @@ type Objective struct {
 
 	gradient, slope framework.Point // memory of that
 
-	// The first-order conditions at the point evaluated last, if known, with this regularizer.
+	// The fields below hold the first-order conditions at the last evaluated point, if known, with this regularizer.
 	known       bool
 	system      firstOrder
 	regularized Regularizer
@@ -107,28 +107,28 @@ func New(ctx context.Context, data rows.Data, loss framework.Loss, d, s, threads
 	return p, nil
 }
 
-// NewSheet makes a sheet of the shape of the objective.
+// NewSheet returns a new sheet of the shape of the objective.
 func (p *Objective) NewSheet() *sheet.Sheet { return sheet.New(p.sheet.D, p.sheet.Latent, p.sheet.S) }
 
-// Data returns the data, which the caller of New owns. Changes must be announced by SetData.
+// Data returns the data, which belong to the caller of New. Call SetData after changing them.
 func (p *Objective) Data() *rows.Data { return &p.data }
 
-// Version is the number of times that the data were replaced.
+// Version returns the number of times that SetData has replaced the data.
 func (p *Objective) Version() uint64 { return p.version }
 
-// Loss returns the current loss: see Smooth.
+// Loss returns the current loss, which Smooth may have smoothed.
 func (p *Objective) Loss() framework.Loss { return p.loss }
 
-// Context cancels evaluations.
+// Context returns the context that cancels evaluations.
 func (p *Objective) Context() context.Context { return p.ctx }
 
-// Threads is the number of goroutines that evaluations take.
+// Threads returns the number of goroutines of an evaluation.
 func (p *Objective) Threads() int { return p.threads }
 
-// Shape returns the lengths of the blocks.
+// Shape returns the shape of the sheet: the lengths of the blocks.
 func (p *Objective) Shape() sheet.Shape { return p.sheet.Shape }
 
-// SetData replaces the data by others of the same shape. Caches that depend on the data compare their version.
+// SetData replaces the data by others of the same shape. It increments Version, so that caches of the data are renewed.
 func (p *Objective) SetData(x rows.Data) {
 	p.data = x
 	p.version++
@@ -136,7 +136,7 @@ func (p *Objective) SetData(x rows.Data) {
 	p.SetMultipliers(nil)
 }
 
-// Blocks describes c, Q, Theta and Tau.
+// Blocks describes the blocks c, Q, Theta and Tau.
 func (p *Objective) Blocks() []framework.Block { return p.blocks }
 
 // Evaluate returns the cost and writes the requested gradients.
@@ -161,7 +161,7 @@ func (p *Objective) evaluate(grad, x framework.Point, terms *GradientTerms) (flo
 	return p.cost, nil
 }
 
-// KeptCost returns the cost at the point evaluated last.
+// KeptCost returns the cost at the last evaluated point.
 func (p *Objective) KeptCost() float64 { return p.cost }
 
 // Resume writes gradients at the point evaluated last. From its first call on, evaluations keep the residuals (n x D
@@ -218,7 +218,7 @@ func (p *Objective) accumulateShard(id, i int, grad framework.Point, resume, ter
 	return p.shard(p.Worker(id), p.sums[i], grad, lo, hi, resume, terms)
 }
 
-// Worker returns the buffers of a worker, made at its first use.
+// Worker returns the buffers of worker id. It allocates them at the first call.
 func (p *Objective) Worker(id int) *nearest.Worker {
 	if p.workers[id] == nil {
 		n := p.data.N
@@ -301,7 +301,7 @@ func (p *Objective) rowResiduals(w *nearest.Worker, r, tau []float64, from int, 
 	}
 }
 
-// weigh adds the weighted losses of n rows to s, and multiplies their gradients by the weights; both may be nil.
+// weigh adds the weighted losses of n rows to s, and multiplies their gradients g by the weights. s and g may be nil.
 func (p *Objective) weigh(s *sums, values, g []float64, from, n int) {
 	D := p.sheet.D
 	for i := range n {

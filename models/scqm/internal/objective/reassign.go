@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// relocationPasses is the approximate cost of a relocation in passes. otherRelocationPasses is that for losses
+	// relocationPasses is the approximate cost of a relocation in passes. otherRelocationPasses is the cost for losses
 	// that are not radial, for which rows are searched from many starts.
 	relocationPasses, otherRelocationPasses = 4, 100
-	// nearerBy is the least relative decrease of its loss for which a row is relocated.
+	// nearerBy is the least relative decrease of the loss of a row for which the row is relocated.
 	nearerBy = 1e-9
-	// reassignRows bounds the rows processed at a time, and so the memory.
+	// reassignRows bounds the number of rows that are processed at a time, and thereby the memory.
 	reassignRows = 1 << 16
 )
 

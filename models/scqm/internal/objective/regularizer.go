@@ -33,7 +33,7 @@ func Regularized(ridge, flat, weight, spread float64) (Regularizer, error) {
 	return r, nil
 }
 
-// PenaltyWeight is the penalty of a unit entry in row a of Theta, half its second derivative.
+// PenaltyWeight returns the penalty of a unit entry in row a of Theta. It is half of the second derivative.
 func (r Regularizer) PenaltyWeight(f sheet.Shape, a int) float64 {
 	return r.Lambda * sheet.VechWeight(f.Latent, a)
 }
@@ -57,15 +57,15 @@ func (r Regularizer) PenaltyOf(f sheet.Shape, grad, theta []float64) float64 {
 	return sum
 }
 
-// AddPenaltyHessian adds the second derivatives to a matrix with rows of n numbers, in which the
-// entries of Theta are the rows and columns from number from on.
+// AddPenaltyHessian adds the second derivatives of the penalty to a matrix h with rows of n numbers. The entries of
+// Theta are the rows and columns of h that begin with number from.
 func (r Regularizer) AddPenaltyHessian(f sheet.Shape, h []float64, n, from int) {
 	for i := range f.Q * f.S {
 		h[(from+i)*n+from+i] += 2 * r.PenaltyWeight(f, i/f.S)
 	}
 }
 
-// AddPenaltyProduct adds the Hessian times v, both as long as Theta. With v = Theta that is the gradient.
+// AddPenaltyProduct adds the Hessian of the penalty times v to dst. For v = Theta this product is the gradient.
 func (r Regularizer) AddPenaltyProduct(f sheet.Shape, dst, v []float64) {
 	for i := range f.Q * f.S {
 		dst[i] += 2 * r.PenaltyWeight(f, i/f.S) * v[i]

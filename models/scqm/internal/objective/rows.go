@@ -12,11 +12,10 @@ import (
 // As a function of Tau alone the objective is a sum with a term for every row,
 // which is evaluated row by row: see [nearest.RowEvaluation] for the cost.
 
-// SeparableRows reports whether each row of block k has a cost of its own.
+// SeparableRows reports whether the objective is a sum of functions of the single rows of block k.
 func (p *Objective) SeparableRows(k int) bool { return k == BlockTau }
 
-// EvaluateRows writes the weighted losses of the rows listed and their
-// gradients with respect to tau_i.
+// EvaluateRows writes the weighted losses of the listed rows and their gradients with respect to tau_i.
 func (p *Objective) EvaluateRows(costs, grad []float64, x framework.Point, k int, rows []int) error {
 	return p.EvaluateInto(nearest.RowResults{Costs: costs, Grad: grad}, x, k, rows)
 }
@@ -31,7 +30,7 @@ func (p *Objective) EvaluateInto(to nearest.RowResults, x framework.Point, k int
 	return p.evaluateRows(to, p.data, x[BlockTau], list)
 }
 
-// evaluateRows evaluates the rows of x listed, or all, at tau, on the sheet loaded last.
+// evaluateRows evaluates the listed rows of x, or all, at coordinates tau on the last loaded sheet.
 func (p *Objective) evaluateRows(to nearest.RowResults, x rows.Data, tau []float64, list []int) error {
 	e := nearest.RowEvaluation{Sheet: p.sheet, Loss: p.loss, Data: x, Tau: tau, Prior: p.Prior}
 	n := x.N

@@ -22,14 +22,14 @@ const (
 	scaleSample = 1 << 17
 )
 
-// smoothing is the loss itself and the loss smoothed over the last length eps, nil where there was none.
+// smoothing holds the loss itself, and the loss smoothed over the last length eps, nil before any smoothing.
 type smoothing struct {
 	plain, rounded framework.Loss
 	eps            float64
 }
 
-// Smooth smooths the loss over eps for the next evaluations; 0 restores the loss itself. [Problem.Stationarity]
-// uses the gradients of the loss smoothed over the last eps > 0.
+// Smooth smooths the loss over eps for later evaluations; 0 restores the loss itself. [Problem.Stationarity] uses the
+// gradients of the loss smoothed over the last eps > 0.
 func (p *Objective) Smooth(eps float64) {
 	s := &p.smoothing
 	if s.plain == nil {
@@ -46,7 +46,7 @@ func (p *Objective) Smooth(eps float64) {
 	p.loss, p.known = s.rounded, false
 }
 
-// SmoothingLength returns the last eps > 0 that the loss was smoothed over, 0 where there was none.
+// SmoothingLength returns the last eps > 0 over which the loss was smoothed, 0 if it never was.
 func (p *Objective) SmoothingLength() float64 { return p.smoothing.eps }
 
 // SmoothingScale returns the median size of the residuals that are not zero: of their entries, or of their
@@ -88,8 +88,8 @@ func (p *Objective) Differentiable() bool {
 	return err == nil && !jumps
 }
 
-// Jumps reports whether the gradient of a loss jumps at r = 0: whether its length near 0 is about that at the
-// given scale.
+// Jumps reports whether the gradient of a loss jumps at r = 0. It compares the length of the gradient near 0 with that
+// at the given scale.
 func Jumps(loss framework.Loss, D int, scale float64) (bool, error) {
 	r := make([]float64, 2*D)
 	r[0], r[D] = scale, scale*1e-12
@@ -97,7 +97,7 @@ func Jumps(loss framework.Loss, D int, scale float64) (bool, error) {
 	return math.Abs(r[D]) > math.Abs(r[0])/2, err
 }
 
-// Keeps reports whether the cached residuals are those at x.
+// Keeps reports whether the cached residuals belong to x.
 func (p *Objective) Keeps(x framework.Point) bool { return p.kept && p.at.Equal(x) }
 
 // KeepResiduals caches the residuals at x.

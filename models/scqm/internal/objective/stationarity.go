@@ -15,7 +15,7 @@ const (
 	// interpolation is the size of residuals, relative to the data about c, below which they count as rounding errors
 	// and a fit as exact.
 	interpolation = 1e-13
-	// cancellation is the same relative to the data themselves, because a common offset of the data costs digits.
+	// cancellation is the same bound relative to the data themselves, because a common offset of the data costs digits.
 	cancellation = 1e-15
 	// unitRoundoff is the size of a rounding error relative to the number rounded.
 	unitRoundoff = 0x1p-53
@@ -75,7 +75,7 @@ type firstOrder struct {
 	slack float64            // see certificateSlack, for multipliers that of rounding the residuals
 }
 
-// residual is the number of Stationarity for block k.
+// residual returns the value that Stationarity reports for block k.
 func (o *firstOrder) residual(k int) float64 {
 	return Residual(o.norms[k], o.noise[k], o.terms[k], o.slack)
 }
@@ -125,14 +125,14 @@ func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err erro
 	return best, nil
 }
 
-// firstOrderOf returns the first-order system with the gradients of a loss.
+// firstOrderOf returns the first-order conditions at x with the gradients of the given loss.
 func (p *Objective) firstOrderOf(loss framework.Loss, x framework.Point) (firstOrder, error) {
 	defer func(l framework.Loss) { p.loss = l }(p.loss)
 	p.loss = loss
 	return p.firstOrder(x)
 }
 
-// firstOrder returns the system at x with the gradients of the current loss.
+// firstOrder returns the first-order conditions at x with the gradients of the current loss.
 func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	if p.gradient == nil {
 		p.gradient = framework.NewPoint(p.blocks)
@@ -230,9 +230,9 @@ func InterpolationError(around, center float64) float64 {
 
 // GradientTerms are sums over the rows of the norms of the terms of the gradients.
 type GradientTerms struct {
-	// Norms are the norms of the terms, Noise the effect of rounding the residuals on them.
+	// Norms are the norms of the terms. Noise is the effect of rounding the residuals on the gradients.
 	Norms, Noise [NumBlocks]float64
-	// Slack is what rounding the residuals may change of the slack of multipliers.
+	// Slack bounds the change of the slack of multipliers by rounding of the residuals.
 	Slack float64
 	// rough reports that some row has a residual larger than its own rounding error. It is tested by row, because the
 	// rounding error of a distant row would hide the residuals of the others.
@@ -254,20 +254,19 @@ func (t *GradientTerms) add(o *GradientTerms) {
 	t.rough = t.rough || o.rough
 }
 
-// addTerm adds one term of the gradient of block k, with its relative uncertainty.
+// addTerm adds one term of the gradient of block k, with its norm and its relative uncertainty.
 func (t *GradientTerms) addTerm(k int, norm, uncertain float64) {
 	t.Norms[k] += norm
 	t.Noise[k] += norm * uncertain
 }
 
-// EvaluateTerms is Evaluate, and also sums the terms of all gradients in the same pass.
+// EvaluateTerms does what Evaluate does, and also sums the norms of the terms of all gradients in the same pass.
 func (p *Objective) EvaluateTerms(grad, x framework.Point) (cost float64, terms GradientTerms, err error) {
 	cost, err = p.evaluate(grad, x, &terms)
 	return cost, terms, err
 }
 
-// addTerms adds the terms of the rows of a batch that begins at row from, with residuals r and
-// gradients g of the loss.
+// addTerms adds the terms of a batch of rows that begins at row from, with residuals r and gradients g of the loss.
 func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from int) error {
 	D := p.sheet.D
 	for i := range len(r) / D {

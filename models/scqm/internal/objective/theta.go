@@ -21,8 +21,8 @@ import (
 // other rounding errors, Theta does not change. It takes nDs + nq(q+s) operations.
 func (p *Objective) SolveTheta(x framework.Point) { p.SolveThetaFor(x, p.data, nil) }
 
-// SolveThetaFor is SolveTheta for data with imputed missing entries. heights are the V'(x_i - c), n x s, or
-// nil, which costs a read of the rows.
+// SolveThetaFor does what SolveTheta does, for data with imputed missing entries. heights are the V'(x_i - c), n x s.
+// If heights is nil it computes them by a read of the rows.
 func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data, heights []float64) {
 	f := p.sheet
 	if f.S == 0 {
@@ -46,7 +46,7 @@ func (p *Objective) SolveThetaFor(x framework.Point, data rows.Data, heights []f
 	ThetaEquations{k.gram, k.rhs, k.mean, k.flat, unit}.Solve(x, f, p.Regularizer)
 }
 
-// ThetaEquations are the normal equations of Theta for rows on a flat sheet, with tau in a unit.
+// ThetaEquations holds the normal equations of Theta for rows on a flat sheet, with tau divided by a unit.
 type ThetaEquations struct {
 	Gram  []float64 // q x q: sum of w (phi - mean)(phi - mean)'
 	Right []float64 // s x q: sum of w V'(x - c) (phi - mean)'
@@ -112,7 +112,7 @@ func (k *leastSquaresTheta) features(tau []float64, i int, unit float64) {
 	sheet.Vech(k.phi, k.tau)
 }
 
-// findFlat finds the axes along which the rows only differ by rounding.
+// findFlat lists the axes along which the rows differ only by rounding errors.
 func (k *leastSquaresTheta) findFlat(heights, tau []float64, unit float64) {
 	f, sizes := k.f, k.sizes
 	clear(sizes)

@@ -23,14 +23,14 @@ const (
 	// minBoundWeight is the floor of the weights, relative to their mean, for losses with a quadratic bound; their
 	// weights decrease slowly.
 	minBoundWeight = 1e-8
-	// minWeight is the floor for other losses. Weights of |r|^p with p > 2 vanish with the residuals, and without a
-	// floor the steps of well fitted entries would be unbounded.
+	// minWeight is the least weight, relative to the mean, for other losses. Weights of |r|^p with p > 2 vanish with
+	// the residuals, and without this bound the steps of well fitted entries would be unbounded.
 	minWeight = 0.1
-	// weightSpan bounds the weights near kinks relative to the smallest one.
+	// weightSpan bounds the weights near kinks, relative to the smallest weight.
 	weightSpan = 1e10
 )
 
-// LossWeights are the weights w for which 1/2 w r^2 approximates the curvature of the loss. They are those of its
+// LossWeights computes the weights w for which 1/2 w r^2 approximates the curvature of the loss. They are those of its
 // quadratic bound, otherwise phi'(r)/r or 2 rho'(|r|^2), otherwise 1, times the weights of the rows.
 type LossWeights struct {
 	Form  WeightForm
@@ -115,7 +115,7 @@ func clearMissing(w, row []float64) {
 	}
 }
 
-// fill writes the weights of some rows.
+// fill writes the weights at residuals r of some rows into w.
 func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 	if m, ok := loss.(framework.Majorizer); ok {
 		return m.Weights(w, r, dim)
@@ -143,5 +143,5 @@ func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
 	return nil
 }
 
-// MaxCoupled is the number of entries of Theta up to which they are solved for in one system.
+// MaxCoupled is the largest number of entries of Theta that are solved for in one system.
 const MaxCoupled = 100

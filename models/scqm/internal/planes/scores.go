@@ -19,8 +19,8 @@ const (
 	offPlane = 20
 	// rankVariance is the variance of a component, relative to the first, below which it is dropped.
 	rankVariance = 1e-8
-	// nearRows is a squared distance off the leading components, in medians. Rows beyond it are downweighted.
-	// reweightings is the number of reweighting iterations.
+	// nearRows is a bound on the squared distance of a row from the leading components, in medians. Rows beyond it are
+	// downweighted. reweightings is the number of reweighting iterations.
 	nearRows, reweightings = 4, 3
 )
 
@@ -206,7 +206,7 @@ type Plane struct {
 	d    int
 }
 
-// Flat returns the robust mean of the rows and their first d principal axes.
+// Flat returns the robust mean of the rows and their first d principal axes, which define a flat sheet.
 func (s *Scores) Flat(d int) (mean, axes []float64) { return s.mean, s.axes[:d*s.sample.D] }
 
 // Axes returns m axes of R^D as rows. The first d span the plane; the next are the directions off the plane in which

@@ -83,7 +83,7 @@ func (s *Scores) otherPlanes(ctx context.Context, r *regression, principal []flo
 	return ends
 }
 
-// leading returns the first m whitened scores of the rows few.
+// leading returns the first m whitened scores of the rows used for the search, which are listed in few.
 func (s *Scores) leading(m int) []float64 {
 	y := make([]float64, 0, len(s.few)*m)
 	for _, i := range s.few {
@@ -92,7 +92,7 @@ func (s *Scores) leading(m int) []float64 {
 	return y
 }
 
-// run minimises from a plane; on failure it returns that plane.
+// run minimises from the plane from. If the minimisation fails it returns that plane.
 func (s *regression) run(ctx context.Context, from []float64, iterations int) run {
 	out, err := framework.Solve(ctx, s, framework.Point{from}, solvers.LBFGS{}, framework.Options{
 		MaxIterations: iterations, Tolerance: planeTolerance, GradientUnit: 1, FirstOrder: true,

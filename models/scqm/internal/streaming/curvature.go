@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// ArrowheadShape implements [latent.ArrowheadHessian] with no inner rows: the sums have tau eliminated. It
-// reports false for losses without second derivatives, and for too large a Hessian.
+// ArrowheadShape implements [latent.ArrowheadHessian] without inner rows, as the sums have tau eliminated. It returns
+// false for losses without second derivatives, and if the Hessian would be too large.
 func (p *Problem) ArrowheadShape() (latent.ArrowheadShape, bool) {
 	s := latent.ArrowheadShape{Outer: arrowhead.OuterDim(p.shape, false), Dim: p.shape.Latent}
 	return s, s.Outer <= arrowhead.MaxOuter && rowloss.StructureOf(p.loss) != rowloss.StructureBlackBox

@@ -19,7 +19,7 @@ import (
 type Engine interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (n, D int)
-	// Sum answers a request.
+	// Sum computes the sums that the request asks for, over all rows.
 	Sum(ctx context.Context, r *blocks.Request) (*blocks.Partial, error)
 }
 
@@ -88,13 +88,13 @@ func (p *Problem) reshape(s int) {
 	}
 }
 
-// N is the number of rows.
+// N returns the number of rows.
 func (p *Problem) N() int { return p.n }
 
-// Weight is the sum of the weights of all rows.
+// Weight returns the sum of the weights of all rows.
 func (p *Problem) Weight() float64 { return p.weight }
 
-// Shape is the shape of the sheet.
+// Shape returns the shape of the sheet.
 func (p *Problem) Shape() sheet.Shape { return p.shape }
 
 // request returns a request at a point.
@@ -113,7 +113,7 @@ func (p *Problem) request(kind blocks.Kind, x framework.Point) *blocks.Request {
 	return r
 }
 
-// sum evaluates a request with a read of the rows.
+// sum reads all rows to compute the sums of a request.
 func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
 	p.reads++
 	partial, err := p.engine.Sum(p.ctx, r)
@@ -123,7 +123,7 @@ func (p *Problem) sum(r *blocks.Request) (sums, sample []float64, err error) {
 	return r.Total(partial)
 }
 
-// Reads is the number of reads of all rows.
+// Reads returns the number of times that all rows have been read.
 func (p *Problem) Reads() int { return p.reads }
 
 // SumsBlocks implements [solvers.BlockSummer].
@@ -190,7 +190,7 @@ func (p *Problem) Penalty(grad framework.Point, theta []float64) float64 {
 	return p.PenaltyOf(p.shape, slope, theta)
 }
 
-// rounded is the loss smoothed at the current length.
+// rounded returns the loss smoothed over the current length.
 func (p *Problem) rounded() framework.Loss {
 	if s, ok := p.loss.(framework.Smoother); ok && p.eps > 0 {
 		return s.Smooth(p.eps)
@@ -251,7 +251,7 @@ func MeetsKinks(l framework.Loss, f sheet.Shape) bool {
 	return kinks && radial && f.D-f.Latent <= objective.FewNormals
 }
 
-// Refute reports fits whose curvature still grows; see [objective.Growing].
+// Refute returns a warning if the curvature of the fit still grows; see [objective.Growing].
 func (p *Problem) Refute(x framework.Point) (string, error) {
 	if p.shape.S == 0 {
 		return "", nil

@@ -11,7 +11,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// Run is a run from one start.
+// Run is the result of a run of the solver from one start.
 type Run struct {
 	Result *framework.Result
 	Norms  *Norms             // nil if a cancelled run left no time for them
@@ -42,8 +42,8 @@ func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.So
 	return r, failure
 }
 
-// judge computes cost and norms at the end of a run. Rows are projected as by a model, which may find points nearer
-// than those of a pass.
+// judge computes the cost and the norms at the end of a run. It projects rows as a model does, which may find points
+// nearer than those of a pass.
 func (p *Problem) judge(r *Run, tolerance float64) error {
 	p.placed = true
 	defer func() { p.placed = false }()
@@ -60,8 +60,8 @@ func (p *Problem) judge(r *Run, tolerance float64) error {
 	return p.settle(r, tolerance)
 }
 
-// settle tests all blocks and tau against the tolerance. A run that stalled only because tau lagged behind in
-// its passes has converged if the test holds with every row at its projection.
+// settle tests the gradients of all blocks and tau against the tolerance. If a run stalled only because tau was not
+// updated in its passes, it has converged if the test holds with every row at its projection.
 func (p *Problem) settle(r *Run, tolerance float64) error {
 	if tolerance == 0 {
 		tolerance = framework.DefaultTolerance

@@ -14,13 +14,13 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// Scales are estimates from the rows: their unit, Lambda, and the smoothing scale.
+// Scales holds estimates from the rows: their length unit, Lambda, and the smoothing scale.
 type Scales struct{ Unit, Lambda, Rounding float64 }
 
 // onlineSmoothing is the smoothing length of [Problem.SumAll], relative to the smoothing scale.
 const onlineSmoothing = 0.1
 
-// Scales returns the scales of the problem, found by its starts.
+// Scales returns the scales of the problem, which its starts have computed.
 func (p *Problem) Scales() Scales { return Scales{p.unit, p.Lambda, p.scale} }
 
 // findScale sets the smoothing scale for a start.
@@ -78,7 +78,7 @@ func (s *Starts) medianSize(at framework.Point, entries bool) float64 {
 	return stat.Quantile(0.5, stat.Empirical, sizes, weights)
 }
 
-// SetScales sets scales found on other rows, for rows that are seen once.
+// SetScales sets scales that were computed from other rows, for rows that can be read only once.
 func (p *Problem) SetScales(s Scales) {
 	p.online = true
 	p.unit, p.Lambda, p.scale = s.Unit, s.Lambda, s.Rounding

@@ -57,10 +57,10 @@ func (p *Problem) NewStarts(c Settings) (*Starts, error) {
 	return s, nil
 }
 
-// ID is a fingerprint of the data, from their moments.
+// ID returns a fingerprint of the data, computed from their moments.
 func (s *Starts) ID() []byte { return s.id }
 
-// Sample returns some of the rows, evenly spread, in memory.
+// Sample returns a sample of evenly spread rows, in memory.
 func (s *Starts) Sample() rows.Data { return s.sample }
 
 // Principal returns the first m principal axes.
@@ -128,7 +128,7 @@ func (s *Starts) components(k int) error {
 // it has at least leastSample rows.
 const sampleNumbers, leastSample = 1 << 19, 64
 
-// sampled returns the rows of a sample of [w, x] with a positive weight.
+// sampled returns the rows of positive weight of a sample, which lists rows [w, x].
 func sampled(sample []float64, D int) rows.Data {
 	some := rows.Data{D: D}
 	for at := 0; at < len(sample); at += 1 + D {
@@ -216,7 +216,7 @@ func (s *Starts) scaleRidge(axes []float64, cost float64) error {
 	return err
 }
 
-// flat lists the axes along which the sample only differs by rounding.
+// flat lists the axes along which the rows of the sample differ only by rounding errors.
 func (s *Starts) flat(axes []float64) []bool {
 	squares := make([]float64, s.p.shape.M)
 	s.sample.EachProduct(s.mean, axes, nil, nil, func(i int, z []float64) {

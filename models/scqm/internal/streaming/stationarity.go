@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Norms are the norms of the gradients of c, Q, Theta and tau, and the numbers
-// of Stationarity.
+// Norms holds the norms of the gradients of c, Q, Theta and tau, and the values that Stationarity reports.
 type Norms struct{ Lengths, residuals [objective.NumBlocks]float64 }
 
 func (n *Norms) worst() float64 { return floats.Max(n.residuals[:objective.BlockTau]) }
@@ -23,8 +22,8 @@ func (p *Problem) Stationarity(dst []float64, x framework.Point) error {
 	return err
 }
 
-// norms measures with the unsmoothed loss and, after smoothing, with the last smoothed one, and returns the
-// smaller result.
+// norms measures stationarity with the unsmoothed loss and, after smoothing, also with the last smoothed loss. It
+// returns the smaller result.
 func (p *Problem) norms(x framework.Point) (Norms, error) {
 	defer func(eps float64) { p.eps = eps }(p.eps)
 	p.eps = 0
@@ -51,8 +50,8 @@ func (p *Problem) norms(x framework.Point) (Norms, error) {
 	return best, nil
 }
 
-// measure returns the norms of the gradients at x, by block, and the numbers of Stationarity, from sums over the rows.
-// Slack is the least value of these numbers, see [objective.Residual].
+// measure returns the norms of the gradients at x, by block, and the values of Stationarity, from sums over the rows.
+// Slack is the least of these values, see [objective.Residual].
 func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64) (n Norms) {
 	slope := make([]float64, len(o.Theta))
 	p.Penalty(framework.Point{nil, nil, slope}, x[objective.BlockTheta])
