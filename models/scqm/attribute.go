@@ -7,8 +7,8 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// attribute replaces ErrNonFinite by the error of the loss that caused it. It looks for a row with such an error at
-// the point of the run, or at the start if run is nil.
+// attribute returns the error of the loss that caused ErrNonFinite, in place of ErrNonFinite. It looks for a row whose
+// loss is not finite at the point of the run, or at the start if run is nil.
 func (p *Problem) attribute(failure error, starts *starts, run *framework.Result) error {
 	if !errors.Is(failure, framework.ErrNonFinite) {
 		return failure

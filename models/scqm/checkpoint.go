@@ -66,7 +66,7 @@ func (f *CheckpointFile) store(write func(io.Writer) error) error {
 	return dataset.WriteFileAtomic(f.path, write)
 }
 
-// forget closes the stored fit after it has been read.
+// forget closes the file of the stored fit.
 func (f *CheckpointFile) forget() {
 	if f.stored != nil {
 		f.stored.Close()

@@ -10,15 +10,15 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Config says how to fit a model. Latent and Loss are required; the zero value
-// of every other field is the default.
+// Config defines how to fit a model. Latent and Loss are required. The zero value of every other field selects the
+// default.
 type Config struct {
 	// Latent is d, the dimension of the sheet, 1 <= d <= D.
 	Latent int
 	// Curvature is s, the number of directions of curvature. [AutoCurvature] estimates it from the rows (see
 	// [CurvatureMeta]). [FullCurvature] stands for min(d(d+1)/2, D-d); a larger s is reduced to this number.
 	Curvature int
-	// Linear keeps Theta = 0: the sheet is flat.
+	// Linear fits a flat sheet: Theta stays 0.
 	Linear bool
 	// Loss is the loss function of a residual row.
 	Loss framework.Loss
@@ -81,7 +81,7 @@ func (c Config) validate(x Data) error {
 	return c.check(x.D)
 }
 
-// check reports settings that do not fit rows of length D, or each other.
+// check returns an error for settings that do not fit rows of length D, or contradict each other.
 func (c Config) check(D int) error {
 	switch {
 	case c.Loss == nil:
@@ -101,8 +101,8 @@ func (c Config) check(D int) error {
 	return nil
 }
 
-// ruled reports whether the number of directions of curvature is estimated. It never is with the solver of the paper,
-// which fits the model exactly as the paper defines it.
+// ruled reports whether the number of directions of curvature is estimated from the rows. It is not with the solver of
+// the paper, which fits the model exactly as the paper defines it.
 func (c Config) ruled() bool {
 	_, published := c.Solver.(solvers.RGD)
 	return c.Curvature == AutoCurvature && !c.Linear && !published
@@ -116,7 +116,7 @@ func (c Config) ridgeOf(s int) float64 {
 	return c.ridge()
 }
 
-// ridge returns the number that Ridge stands for.
+// ridge returns Ridge as a number: DefaultRidge in place of 0, and 0 for NoRidge and for a flat sheet.
 func (c Config) ridge() float64 {
 	switch {
 	case c.Linear || c.Ridge == NoRidge:
@@ -130,7 +130,7 @@ func (c Config) ridge() float64 {
 // room returns the largest number of directions of curvature of a sheet in R^D.
 func (c Config) room(D int) int { return min(sheet.VechLen(c.Latent), D-c.Latent) }
 
-// curvature determines s, with notes on it. s is at most D - d and at most d(d+1)/2, the rank of V Theta'.
+// curvature returns s, with notes on its choice. s is at most D - d and at most d(d+1)/2, the rank of V Theta'.
 func (c Config) curvature(x Data) (s int, notes []string) {
 	most := c.room(x.D)
 	switch {

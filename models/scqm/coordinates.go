@@ -13,7 +13,7 @@ const (
 	outsideSpan = 1e-10
 )
 
-// shrinkPoint maps a point to the coordinates of the span.
+// shrinkPoint maps a point to the coordinates of the span of the rows.
 func shrinkPoint(f *rows.Span, x framework.Point, m int) framework.Point {
 	n, _ := f.Dims()
 	y := framework.Point{make([]float64, n), make([]float64, n*m), x[BlockTheta], x[BlockTau]}
@@ -22,7 +22,7 @@ func shrinkPoint(f *rows.Span, x framework.Point, m int) framework.Point {
 	return y
 }
 
-// coordinates are other coordinates of R^D, or of a subspace of it.
+// coordinates is a change of coordinates of R^D, or coordinates of a subspace.
 type coordinates interface {
 	ExpandPoint(dst, c []float64)
 	ExpandFrame(dst, q []float64, m int)

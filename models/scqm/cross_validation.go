@@ -28,7 +28,7 @@ const (
 	ridgeMargin = 0.005
 )
 
-// errOutOfTime reports that the time limit has ended a fit.
+// errOutOfTime reports that a fit ended because its time limit was reached.
 var errOutOfTime = errors.New("scqm: out of time")
 
 // chooseRidge replaces [AutoRidge] by the value of ridgeGrid with the least cross-validation error, measured at
@@ -115,7 +115,7 @@ func crossValidate(ctx context.Context, x Data, parts []fold, c Config, learn le
 	return sum / total, nil
 }
 
-// fold lists the held-out rows and the training rows of one fold.
+// fold lists the rows that are held out and the rows that a fit learns from.
 type fold struct{ held, learned []int }
 
 // folds assigns the listed rows to count folds, each held out once. If all non-missing entries of a column are in one

@@ -16,11 +16,11 @@ import (
 
 const huberEntries = "huber_entries"
 
-// DefaultDelta chooses delta of the named loss for [Learn] with these settings, whose Loss is ignored. For losses
-// that redescend (see [losses.Tukey]), it applies [losses.DefaultDelta] to the residuals of the fit by their core
-// ([losses.Core]), unless the fit uses sums over blocks. If it uses them, or if rows have weights or repeat, the
-// result is that of [DefaultDeltaFrom]: rows then give the same model in memory and in a file, and a row of weight 2
-// counts as two rows. Otherwise it applies [losses.DefaultDelta] to [ResidualNorms].
+// DefaultDelta chooses delta of the named loss for [Learn] with the settings c, whose Loss is ignored. For losses that
+// redescend (see [losses.Tukey]), it applies [losses.DefaultDelta] to the residuals of the fit by their core
+// ([losses.Core]), unless the fit uses sums over blocks. If the fit uses these sums, or if rows have weights or repeat,
+// it returns the result of [DefaultDeltaFrom]. Rows then give the same model in memory and in a file, and a row of
+// weight 2 counts as two rows. Otherwise it applies [losses.DefaultDelta] to [ResidualNorms].
 func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	var err error
 	if c.Loss, err = losses.ByName(name, losses.Params{Delta: new(1.0)}); err != nil {
@@ -61,7 +61,7 @@ func deltaByCore(ctx context.Context, x Data, c Config, name string) (float64, e
 	return deltaOfFit(ctx, x, c, name)
 }
 
-// deltaOfFit chooses delta from the residuals of the fit with these settings, without the residuals of outliers.
+// deltaOfFit chooses delta from the residuals of the fit with the settings c. It leaves out the residuals of outliers.
 func deltaOfFit(ctx context.Context, x Data, c Config, name string) (float64, error) {
 	fit, err := Learn(ctx, x, c)
 	if err != nil {

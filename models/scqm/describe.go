@@ -38,8 +38,8 @@ func (c Config) meta(f sheet.Shape, n int, weight, penalty float64, solver frame
 	}
 }
 
-// judge evaluates the first-order conditions at the end of a run, nil after a cancellation. A run that ends just
-// before its context is done counts as cancelled, as its report would be incomplete.
+// judge evaluates the first-order conditions at the end of a run. It returns nil after a cancellation. A run that ends
+// just before its context is done counts as cancelled, as its report would be incomplete.
 func (p *Problem) judge(run *framework.Result) *KKT {
 	if run.Stationarity == nil {
 		return nil

@@ -94,7 +94,7 @@ func symmetric(x []float64, D int) *mat.Dense {
 	return mat.NewDense(D, D, m)
 }
 
-// describe returns the Meta of the file, with the sizes of the arrays.
+// describe returns the Meta to store in the file, with the sizes of the arrays.
 func (m *Model) describe() Meta {
 	meta := m.Meta
 	meta.Format, meta.D, meta.Latent, meta.Curvature = FormatVersion, m.D, m.Latent, m.Curvature
@@ -104,7 +104,7 @@ func (m *Model) describe() Meta {
 	return meta
 }
 
-// agrees rejects a Meta whose sizes do not match the arrays.
+// agrees returns an error if the sizes in Meta do not match the arrays.
 func (m *Model) agrees() error {
 	for _, size := range []struct {
 		name      string

@@ -6,8 +6,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// curvatureShare is the least decrease of the logarithm of the off-sheet noise that justifies the curvature of a
-// start: a sixth of the noise, in one direction, for twice the curvature.
+// curvatureShare is the least decrease of the logarithm of the noise off the sheet that justifies a start with more
+// curvature: a sixth of the noise, in one direction, for twice the curvature.
 const curvatureShare = 0.25
 
 // finding is the criterion that ranks the runs from several starts. A folded sheet ranks below any unfolded one. Of
@@ -22,7 +22,7 @@ type finding struct{ cost, curvature, across float64 }
 
 func (a finding) folded() bool { return a.curvature > foldedCurvature }
 
-// beats reports whether a is better than b.
+// beats reports whether the fit of a is better than that of b.
 func (a finding) beats(b finding) bool {
 	switch {
 	case a.folded() != b.folded():
@@ -33,7 +33,7 @@ func (a finding) beats(b finding) bool {
 	return a.score() < b.score()
 }
 
-// compare returns a negative number if a is better than b.
+// compare returns a negative number if a is better than b, and a positive number if b is better.
 func (a finding) compare(b finding) int {
 	switch {
 	case a.beats(b):

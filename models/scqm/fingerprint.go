@@ -12,9 +12,9 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 )
 
-// fingerprinted returns the options with a checkpoint identified by hashes of the data and of all settings that
-// change the course of a fit. A stored run can then only be resumed by the same fit. Limits and the number of threads
-// may change.
+// fingerprinted returns the options with a checkpoint that is identified by hashes of the data and of all settings that
+// change the course of a fit. Only the same fit can then resume a stored run. Limits and the number of threads may
+// change.
 func (c Config) fingerprinted(o framework.Options, n, D, s int, solver framework.Solver, data func(h hash.Hash)) framework.Options {
 	if o.Checkpoint == nil || o.Checkpoint.Fingerprint != "" {
 		return o

@@ -17,7 +17,7 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// admit checks rows and settings, and starts the clock of a fit.
+// admit checks rows and settings, and starts to measure the time of a fit.
 func (c Config) admit(x Data) (Data, Config, error) {
 	c.Options = c.Options.Begun()
 	x.Missing = c.IgnoreMissing
@@ -41,7 +41,7 @@ func learnInMemory(ctx context.Context, x Data, c Config) (*Fit, error) {
 	return fitRows(ctx, x, c)
 }
 
-// fitRows fits to rows in memory that admit has checked.
+// fitRows fits a model to rows in memory, which admit must have checked.
 func fitRows(ctx context.Context, x Data, c Config) (*Fit, error) {
 	r := request{data: x.ObservedOnly(), loss: c.Loss, config: &c}
 	defer r.release()
@@ -106,7 +106,7 @@ func mostlyComplete(x Data) Data {
 	return y
 }
 
-// completed returns rows with imputed missing entries.
+// completed returns the rows with their missing entries imputed.
 func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, error) {
 	whole, err := rows.Complete(ctx, x, d, 1)
 	if err == nil && forWrongEntries(loss) {
@@ -116,7 +116,7 @@ func completed(ctx context.Context, x Data, d int, loss framework.Loss) (Data, e
 	return whole, err
 }
 
-// fitScreened fits, and fits again if the evidence supports less curvature.
+// fitScreened fits a model. It fits again if the evidence in the rows supports less curvature.
 func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 	return fitScreened(ctx, r.screening, *r.config, r.data.TotalWeight, &r.columns, func(c Config) (*Fit, error) {
 		by := *r
@@ -125,7 +125,7 @@ func (r *request) fitScreened(ctx context.Context) (*Fit, error) {
 	})
 }
 
-// fit fits a model to the presolved data.
+// fit fits a model to the rows of the request, which reduce has simplified.
 func (r *request) fit(ctx context.Context) (*Fit, error) {
 	c, x, notes := *r.config, r.data, r.notes
 	held, err := reserveFit(x, c, r.columns)
@@ -182,7 +182,7 @@ func (r *request) fit(ctx context.Context) (*Fit, error) {
 	return fit, fitError(failure, false)
 }
 
-// startRobustly replaces the first start by a robust one for a loss that redescends.
+// startRobustly replaces the first start by a robust fit if the loss redescends.
 func (r *request) startRobustly(ctx context.Context, s *starts, published bool) error {
 	if published || r.data.Missing || !redescends(r.config.Loss, r.data.D, rows.MaxNorm(r.data.X)) {
 		return nil

@@ -39,8 +39,8 @@ type Outcome struct {
 }
 
 const (
-	// defaultFitterIterations is large enough for fits that converge; defaultFitterDecrease gives six digits of the
-	// cost.
+	// defaultFitterIterations is the default of MaxIterations. It is large enough for fits that converge.
+	// defaultFitterDecrease is the default of MinRelativeDecrease. It gives six digits of the cost.
 	defaultFitterIterations = 1000
 	defaultFitterDecrease   = 1e-6
 	// firstStageDecrease is the tolerance of the first continuation step of a loss with kinks.
@@ -98,7 +98,7 @@ func NewFitter(ctx context.Context, n, D int, c Config) (*Fitter, error) {
 	}, nil
 }
 
-// fitterSolver returns the solver of a Fitter.
+// fitterSolver returns the solver that a Fitter uses.
 func (c Config) fitterSolver() (restartable, error) {
 	switch s := c.Solver.(type) {
 	case nil:
@@ -141,7 +141,7 @@ func (f *Fitter) Fit(dst *Model, x Data) (Outcome, error) {
 	return out, nil
 }
 
-// begin starts the iteration at the principal components.
+// begin moves the fit to the principal components, and initialises the solver there.
 func (f *Fitter) begin() error {
 	p := f.problem
 	p.Lambda = 0
@@ -173,7 +173,7 @@ func (f *Fitter) begin() error {
 	return nil
 }
 
-// iterate steps until convergence or MaxIterations.
+// iterate takes steps of the solver until convergence or MaxIterations.
 func (f *Fitter) iterate() (out Outcome, err error) {
 	o := f.config.Options
 	for out.Iterations < o.MaxIterations {

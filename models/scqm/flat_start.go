@@ -6,7 +6,7 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// placed is a flat sheet through the mean of the rows, with the sums of the read that projected the rows.
+// placed is a flat sheet through the mean of the rows, with the sums over the projections of the rows onto it.
 type placed struct {
 	x       framework.Point
 	heights []float64 // n x s: coordinates of the rows along the directions of curvature

@@ -26,7 +26,7 @@ const (
 	imputePrecision = 1e-3
 )
 
-// Imputation is rows with imputed missing entries.
+// Imputation holds rows whose missing entries have been imputed.
 type Imputation struct {
 	X   []float64 // n x D: entries that were not missing are unchanged
 	Std []float64 // n x D: standard deviations of imputed entries, 0 for the others
@@ -80,7 +80,7 @@ func (m *Model) Impute(ctx context.Context, x Data, threads int) (*Imputation, e
 	return out, ctx.Err()
 }
 
-// posterior holds the quantities that are the same for all rows.
+// posterior holds the quantities of the posterior that are the same for all rows.
 type posterior struct {
 	f           *sheet.Sheet
 	loss        framework.Separable
@@ -132,8 +132,8 @@ const (
 	leastNoise = 1e-7
 )
 
-// setNoise finds the density exp(-loss(r)/a) for which the mean loss of an entry is mean; extent is the extent of the
-// coordinates.
+// setNoise finds the noise density exp(-loss(r)/a) of an entry under which the expected loss is mean. extent is the
+// extent of the coordinates.
 func (p *posterior) setNoise(mean, extent float64) {
 	var one [1]float64
 	phi := func(r float64) float64 {
@@ -191,7 +191,7 @@ func newRowPosterior(p *posterior) *rowPosterior {
 	return r
 }
 
-// fill replaces the missing entries of x.
+// fill replaces the missing entries of x by their posterior means, and writes their standard deviations into std.
 func (p *rowPosterior) fill(x, std []float64) {
 	p.newton.load(x)
 	p.weigh(x)

@@ -86,7 +86,7 @@ func (m *Model) Influence(ctx context.Context, x Data, threads int) (*Influence,
 	return out, nil
 }
 
-// ErrAllRows reports a computation that needs all rows in memory.
+// ErrAllRows reports a computation that requires all rows in memory.
 var ErrAllRows = errors.New("this takes all rows in memory")
 
 // InfluenceFrom is [Model.Influence] for rows that need not be in memory, with identical results. It reads the rows

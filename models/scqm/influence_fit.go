@@ -54,8 +54,8 @@ func (m *Model) asPoint(ctx context.Context, x Data, threads int) (*pointFit, er
 	return fit, nil
 }
 
-// response computes the response of the fit. If residuals are at kinks of the loss, it first replaces the fit by a
-// nearby minimum of a smoothed loss.
+// response computes the response of the fit. If residuals are at kinks of the loss, it first moves the fit to a nearby
+// minimum for a smoothed loss.
 func (s *pointFit) response(ctx context.Context) (*Response, error) {
 	scale, err := s.problem.RoundingScale(s.at)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *pointFit) respond(ctx context.Context) (*Response, error) {
 	return r, r.settle(of, p.Regularizer)
 }
 
-// sameFit sets the penalty to the penalty of the fit. It rejects data that the model was not fitted to.
+// sameFit sets Lambda of p to that of the fit. It returns an error for data that the model was not fitted to.
 func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	p.Lambda = m.penaltyFactor(m.sheet())
 	cost, terms, err := p.EvaluateTerms(nil, at)
@@ -105,7 +105,7 @@ func (m *Model) sameFit(p *Problem, at framework.Point) error {
 	return m.sameObjective(cost, terms.Exact())
 }
 
-// penaltyFactor computes Lambda of the fit from its recorded penalty and its sheet.
+// penaltyFactor returns Lambda of the fit, computed from its recorded penalty and its sheet.
 func (m *Model) penaltyFactor(f *sheet.Sheet) float64 {
 	one := objective.Regularizer{Lambda: 1}
 	if size := one.PenaltyOf(f.Shape, nil, f.Theta); size > 0 {
@@ -114,7 +114,7 @@ func (m *Model) penaltyFactor(f *sheet.Sheet) float64 {
 	return 0
 }
 
-// sameObjective rejects rows whose cost differs from that of the fit, or whose residuals are all zero.
+// sameObjective returns an error if the cost of the rows differs from that of the fit, or all residuals are zero.
 func (m *Model) sameObjective(cost float64, exact bool) error {
 	if math.IsNaN(cost) || math.IsInf(cost, 0) {
 		return rows.ErrOverflow
@@ -128,7 +128,7 @@ func (m *Model) sameObjective(cost float64, exact bool) error {
 	return nil
 }
 
-// compress changes to coordinates of the span of the rows if this is lossless.
+// compress changes to coordinates of the span of the rows if this loses no information.
 func (s *pointFit) compress() error {
 	small, at, err := s.problem.restrict(s.at)
 	if small == nil || err != nil {
@@ -141,7 +141,7 @@ func (s *pointFit) compress() error {
 	return nil
 }
 
-// round replaces the fit by the fit with the loss smoothed over eps.
+// round replaces the fit by a minimum nearby for the loss smoothed over eps.
 func (s *pointFit) round(ctx context.Context, plain *Problem, eps float64) error {
 	p, err := NewProblem(ctx, *plain.Data(), plain.Loss().(framework.Smoother).Smooth(eps), plain.Shape().Latent, plain.Shape().S, plain.Threads())
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *pointFit) round(ctx context.Context, plain *Problem, eps float64) error
 // ErrNotMinimum marks a model that is not a minimum for the given rows.
 var ErrNotMinimum = influence.ErrNotMinimum
 
-// pointFit is a fit as a problem and a point.
+// pointFit is a fitted model as a Problem and a point.
 type pointFit struct {
 	problem  *Problem
 	at       framework.Point

@@ -45,7 +45,7 @@ func newResponse(f *sheet.Sheet, loss framework.Loss, n int, tau []float64) (*Re
 	return &Response{n: n, loss: loss, tau: tau, jackknife: jackknife}, err
 }
 
-// sum reads the rows of the fit.
+// sum reads the rows of the fit once, and returns the sums for the response.
 func (r *Response) sum(ctx context.Context, e Engine) (*blocks.JackknifeSums, error) {
 	f := r.jackknife.F
 	at := pointOf(f, 0)
@@ -64,7 +64,7 @@ func (r *Response) sum(ctx context.Context, e Engine) (*blocks.JackknifeSums, er
 	return q.JackknifeSums(sums, sample), nil
 }
 
-// settle solves for the response from the sums over rows, with the penalty of the fit.
+// settle computes the response from the sums over rows. penalty is the penalty of the fit.
 func (r *Response) settle(of *blocks.JackknifeSums, penalty objective.Regularizer) error {
 	err := r.jackknife.Solve(of.Sums, penalty)
 	r.Remaining = r.jackknife.Remaining
@@ -109,8 +109,8 @@ func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int,
 	return most, nil
 }
 
-// block reads a block of a source from row from on and finds the coordinates of its rows. Errors number
-// the rows from first.
+// block reads the block of a source that begins at row from, and computes the coordinates of its rows. In errors, row
+// numbers count from first.
 func (r *Response) block(ctx context.Context, src Source, from, first, threads int) (*objective.Objective, []float64, error) {
 	n, _ := src.Shape()
 	f, n := r.jackknife.F, min(BlockRows, n-from)

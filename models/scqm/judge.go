@@ -23,8 +23,8 @@ const (
 	leastHold, holdPerRow = 10, 1.0 / 30
 )
 
-// fitScreened fits with the given directions of curvature, and fits again if the evidence supports less. It sets
-// columns to the number of directions of the returned fit.
+// fitScreened fits with the given number of directions of curvature. It fits again if the evidence supports fewer. It
+// sets columns to the number of directions of the returned fit.
 func fitScreened(ctx context.Context, t *screening, c Config, weight func() float64, columns *int, fit func(Config) (*Fit, error)) (*Fit, error) {
 	first, err := fit(c)
 	if first == nil || err != nil || t == nil {
@@ -81,7 +81,7 @@ type judgement struct {
 	rows   Data // rows of the cross-validation
 }
 
-// take stores a fit as the best one and measures its evidence.
+// take stores a fit as the best so far, and measures the evidence for its curvature.
 func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string) error {
 	j.fit = fit
 	j.told = CurvatureMeta{P: j.evidence.P, S: fit.Model.Meta.Curvature, Ridge: c.ridge(), Verdict: verdict}
@@ -92,13 +92,13 @@ func (j *judgement) take(ctx context.Context, fit *Fit, c Config, verdict string
 	return err
 }
 
-// over reports whether the run is cancelled or out of time.
+// over reports whether the fit is cancelled or out of time.
 func (j *judgement) over() bool {
 	return j.fit.Run.Status == framework.Cancelled || j.config.Options.OutOfTime()
 }
 
-// decide keeps curvature that the rows clearly support. Otherwise it replaces the fit by the best of the three
-// verdicts.
+// decide keeps the curvature if the rows clearly support it. Otherwise it replaces the fit by that of the best verdict
+// of the three.
 func (j *judgement) decide(ctx context.Context, weight float64) error {
 	if j.told.Slope > keptSlope || j.over() {
 		return nil
@@ -162,7 +162,7 @@ func (j *judgement) heldOutError(ctx context.Context, verdict string) (float64, 
 	return crossValidate(ctx, x, folds(x, rows.Shuffled(x, c.Seed), ridgeFolds), c, j.learn)
 }
 
-// refit fits again. On an error, a cancellation or a time limit it returns nil, and the previous fit is kept.
+// refit fits again with the settings c. It returns nil on an error, a cancellation or a time limit.
 func (j *judgement) refit(c Config) *Fit {
 	fit, err := j.again(c)
 	if err != nil || fit == nil || fit.Run.Status == framework.Cancelled || fit.Run.Status == framework.TimeLimit {
@@ -203,8 +203,8 @@ func (t *screening) measure(ctx context.Context, told *CurvatureMeta, m *Model) 
 	return x, nil
 }
 
-// enterCurvature records the evidence for curvature. It warns if the caller has set the curvature and the sheet
-// folds.
+// enterCurvature records the evidence for curvature. It adds a warning if the sheet folds and the caller has set the
+// number of directions.
 func (m *Meta) enterCurvature(c *CurvatureMeta) {
 	c.Sentence = c.sentence(Config{Latent: m.Latent}.room(m.D))
 	m.Evidence = c

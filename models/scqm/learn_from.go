@@ -97,7 +97,7 @@ func (f *streamFit) screen() error {
 	return nil
 }
 
-// fitScreened fits, and fits again if the evidence supports less curvature.
+// fitScreened fits a model. It fits again if the evidence in the rows supports less curvature.
 func (f *streamFit) fitScreened() (*Fit, error) {
 	return fitScreened(f.ctx, f.screening, f.c, f.p.Weight, &f.columns, f.fit)
 }
@@ -130,7 +130,7 @@ func (f *streamFit) fit(c Config) (*Fit, error) {
 	return fit, fitError(failure, false)
 }
 
-// streamStarts holds the settings of starts.
+// streamStarts returns the settings of the starts of a streamed fit.
 func (c Config) streamStarts() streaming.Settings {
 	return streaming.Settings{
 		Starts: c.Inits, Components: rotatedComponents, Seed: c.Seed, Ridge: c.ridge(),
@@ -190,7 +190,7 @@ func sumsBlocks(s framework.Solver) bool {
 	return ok
 }
 
-// learnAsStream is LearnFrom for rows in memory, with their coordinates.
+// learnAsStream does what LearnFrom does, for rows in memory. It also returns their coordinates.
 func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if c.Solver == nil {
 		c.Solver = solvers.Streaming{}
@@ -231,7 +231,7 @@ func (r *streamRun) outcome() (*framework.Result, finding) {
 	return r.Result, r.finding
 }
 
-// streamLimits returns the options with the limits of a streamed run.
+// streamLimits returns the options of a run, with the limits that apply to a streamed run.
 func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framework.Options {
 	o := c.Options
 	o.FirstOrder = true // testing for saddles takes dozens of reads

@@ -88,7 +88,7 @@ func (m Many) Each(ctx context.Context, sets []Data, take func(i int, fit *Fit) 
 	return &FitError{first, failure}
 }
 
-// check rejects rows and settings that cannot be used.
+// check returns an error if the rows or the settings cannot be used.
 func (m Many) check(x Data) error {
 	x.Missing = m.IgnoreMissing
 	if m.LossOf != nil {
@@ -100,7 +100,7 @@ func (m Many) check(x Data) error {
 	return x.ValidateSpread()
 }
 
-// unknownLoss is a placeholder for a loss made by LossOf.
+// unknownLoss is a placeholder for a loss that LossOf will make.
 type unknownLoss struct{ framework.Loss }
 
 func (m Many) fit(ctx context.Context, i int, x Data, take func(i int, fit *Fit) error) error {

@@ -61,7 +61,7 @@ func reserve(act string, x Data, numbers float64) (*memory.Reservation, error) {
 	return r, nil
 }
 
-// problem counts a Problem with its workers.
+// problem counts the numbers that a Problem and its workers hold.
 func (f *footprint) problem() float64 {
 	return f.point + (f.shards+3)*f.sheet + f.callers*f.worker()
 }
@@ -77,7 +77,7 @@ func (f *footprint) worker() float64 {
 	return buffers
 }
 
-// components counts the memory of principal components.
+// components counts the numbers that the computation of principal components holds.
 func (f *footprint) components() float64 {
 	return rows.ComponentsSize(int(f.n), int(f.D), int(f.m)+rotatedComponents)
 }
@@ -142,7 +142,7 @@ func (f *footprint) sums() float64 {
 	return numbers
 }
 
-// projections counts the memory of projections.
+// projections counts the numbers that projections of rows hold.
 func (f *footprint) projections() float64 {
 	numbers := f.worker()/2 + 40*f.m*f.d + 40*f.d*f.d + 4*f.D + 8*f.q + 1<<14 + 2*f.s*f.d*f.d
 	if f.entries { // residuals, slopes and quadratics of the entries, and lists of their roots

@@ -51,7 +51,7 @@ type Meta struct {
 	// curvature.
 	Warnings []string `json:"warnings"`
 
-	// Evidence is the evidence for the curvature, nil without a test.
+	// Evidence is the evidence for the curvature; it is nil if curvature was not tested.
 	Evidence *CurvatureMeta `json:"curvature,omitempty"`
 
 	// Missing describes the treatment of missing entries, nil if none were allowed.
@@ -70,7 +70,7 @@ type Meta struct {
 	// Distances are the median and the standard deviation of |f(tau) - x|^(2/3). The latter is estimated by the
 	// median of absolute deviations.
 	Distances []float64 `json:"distances,omitempty"`
-	// FeatureNames are the names of the columns, nil where they have none.
+	// FeatureNames are the names of the columns; it is nil if the columns have no names.
 	FeatureNames []string `json:"feature_names,omitempty"`
 }
 

@@ -37,7 +37,7 @@ func (c Config) rowLoss(x Data) (framework.Loss, error) {
 	return lossByEntry(c.Loss)
 }
 
-// roundedFor returns a loss that solvers can smooth if it has kinks; see [losses.Rounded].
+// roundedFor returns the loss in a form that solvers can smooth, if the loss has kinks; see [losses.Rounded].
 func roundedFor(l framework.Loss, x Data) (framework.Loss, error) {
 	if x.Missing || rowloss.StructureOf(l) != rowloss.StructureBlackBox {
 		return l, nil
@@ -103,7 +103,7 @@ func (m *Model) forComplete(x Data, act string) (*Model, error) {
 	return &by, err
 }
 
-// describeMissing returns the Meta of missing entries.
+// describeMissing returns the Meta that describes the missing entries.
 func (p *Problem) describeMissing(c Config, m *Model, x framework.Point) *MissingMeta {
 	if !c.IgnoreMissing {
 		return nil

@@ -21,7 +21,7 @@ type MissingMeta struct {
 // MissingIgnored is the Policy of models for data with missing entries.
 const MissingIgnored = "ignore"
 
-// check rejects values that no fit writes.
+// check returns an error for values that no fit writes.
 func (m *MissingMeta) check(d int) error {
 	switch {
 	case m == nil:

@@ -74,7 +74,7 @@ func (m *Model) Validate() error {
 	return nil
 }
 
-// sheet returns the model in the layout of the kernels.
+// sheet returns the parameters of the model as a sheet, the layout that the kernels use.
 func (m *Model) sheet() *sheet.Sheet {
 	f := sheet.New(m.D, m.Latent, m.Curvature)
 	copy(f.C, m.C)

@@ -23,8 +23,8 @@ type Nearest struct {
 	z, phi    []float64
 }
 
-// NewNearest prepares for models with rows of length D, d latent dimensions
-// and s directions of curvature, d + s <= D.
+// NewNearest returns a Nearest for models with rows of length D, d latent dimensions and s directions of curvature, d +
+// s <= D.
 func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
 	if D < 1 || d < 1 || s < 0 || d+s > D || loss == nil {
 		return nil, fmt.Errorf("scqm: nearest points of models with D = %d, d = %d, s = %d; want a loss, d >= 1, s >= 0 and d + s <= D: %w", D, d, s, ErrInput)
@@ -35,7 +35,7 @@ func NewNearest(D, d, s int, loss framework.Loss) (*Nearest, error) {
 	}, nil
 }
 
-// Load copies a model of the prepared shape.
+// Load copies a model, which must have the shape given to NewNearest.
 func (n *Nearest) Load(m *Model) error {
 	f := n.f
 	if m.D != f.D || m.Latent != f.Latent || m.Curvature != f.S {

@@ -21,7 +21,7 @@ func newObservedRow(f *sheet.Sheet, prior, mean []float64) *observedRow {
 	return p
 }
 
-// load sets the row.
+// load sets the row x whose distance is minimised.
 func (p *observedRow) load(x []float64) {
 	f := p.f
 	clear(p.Metric)

@@ -77,8 +77,8 @@ func NewOnline(c Config, D int) (*Online, error) {
 	return &Online{config: c, s: onlineState{Loss: blocks.Identity(c.Loss), D: D, Latent: c.Latent, S: columns}}, nil
 }
 
-// GoOn continues from an earlier fit. It starts from its sheet, and counts its training rows as seen if the model has
-// their coordinates. It must be called before the first rows.
+// GoOn continues from an earlier fit. The first sheet is that of the fit. If the model has the coordinates of its
+// training rows, these count as seen. Call GoOn before the first rows are added.
 func (o *Online) GoOn(m *Model) error {
 	if m.D == o.s.D && m.Latent == o.s.Latent && len(m.Tau)%m.Latent == 0 {
 		o.adopt(m.Curvature)
@@ -91,7 +91,7 @@ func (o *Online) GoOn(m *Model) error {
 	return nil
 }
 
-// prior returns the fit of a model.
+// prior returns the model as an earlier fit to continue from.
 func (m *Model) prior() *prior {
 	f := m.sheet()
 	p := &prior{Point: pointOf(f, 0)[:BlockTau], Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent}
@@ -101,14 +101,14 @@ func (m *Model) prior() *prior {
 	return p
 }
 
-// adopt takes the number of directions of curvature from the earlier fit, if the number is estimated.
+// adopt sets the number of directions of curvature to that of the earlier fit, if the number is estimated.
 func (o *Online) adopt(s int) {
 	if o.config.ruled() && o.s.Seen == 0 && s >= 0 && s <= o.config.room(o.s.D) {
 		o.s.S = s
 	}
 }
 
-// Seen is the number of rows seen so far.
+// Seen returns the number of rows seen so far.
 func (o *Online) Seen() int { return o.s.Seen }
 
 // Learn adds rows. If it returns an error, because rows are not finite or the context is done, the state is
@@ -155,7 +155,7 @@ func (o *Online) clone() (*Online, error) {
 	return c, c.restore()
 }
 
-// restore rebuilds problem and average from the state.
+// restore rebuilds the problem and the average from the state.
 func (o *Online) restore() error {
 	s := &o.s
 	if s.Draws == 0 {
@@ -171,7 +171,7 @@ func (o *Online) restore() error {
 
 var errOnline = fmt.Errorf("scqm: the state of a model that learns from rows as they come is damaged: %w", ErrInput)
 
-// begin creates the problem for some rows.
+// begin creates the problem for the rows x.
 func (o *Online) begin(ctx context.Context, x Data) {
 	s := &o.s
 	o.problem = streaming.New(ctx, &LocalEngine{Source: x, Loss: o.config.Loss, Threads: 1}, o.config.Loss, s.Latent, s.S)
@@ -213,7 +213,7 @@ func (o *Online) draw(ctx context.Context, share float64) error {
 	return nil
 }
 
-// first finds a start, and the scales of unit, ridge and smoothing.
+// first computes a start from the rows x, and the scales: the unit, the ridge and the smoothing length.
 func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 	s := &o.s
 	if s.Prior == nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// Fit is the outcome of fitting a model.
+// Fit is the result of fitting a model.
 type Fit struct {
 	// Model is in canonical form; its Meta describes the fit.
 	Model *Model
-	// Run is the report of the solver.
+	// Run is the report of the solver on its run.
 	Run *framework.Result
 	// Reads is the number of reads of all rows by [LearnFrom].
 	Reads int

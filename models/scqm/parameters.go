@@ -22,7 +22,7 @@ type Parameter struct {
 	// Field is the path of the field of [Config] that the parameter sets, "" for a loss or a solver, which callers
 	// construct.
 	Field string
-	// Least is the smallest number. Above reports that Least itself is not allowed.
+	// Least is the smallest allowed number. Above reports that Least itself is not allowed.
 	Least float64
 	Above bool
 	// Words are the names allowed in place of a number, each with the value of the field.
@@ -216,7 +216,7 @@ func (p Parameter) Set(c *Config, text string) error {
 	return nil
 }
 
-// allows reports whether a number satisfies the bound.
+// allows reports whether a number satisfies the bounds Least and Above.
 func (p Parameter) allows(v float64) bool {
 	return (v > p.Least || v == p.Least && !p.Above) && !math.IsInf(v, 0)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 )
 
-// setRidge converts the scale-free ridge to Lambda.
+// setRidge sets Lambda of the problem from the scale-free ridge.
 func (p *Problem) setRidge(ridge float64, flat *placed) error {
 	if ridge == 0 || p.Shape().S == 0 {
 		return nil

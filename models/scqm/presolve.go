@@ -58,7 +58,7 @@ func (r *request) mergeRows() (undo, error) {
 	}, nil
 }
 
-// expandRows gives every row the coordinates of the row into which it was merged, and returns the dropped rows.
+// expandRows gives every row the coordinates of its merged row, and returns the rows of weight zero, which have none.
 func (f *Fit) expandRows(m *rows.Merged) (weightless []int) {
 	d, model := f.Model.Latent, f.Model
 	tau := make([]float64, m.From.N*d)
@@ -78,7 +78,7 @@ func (f *Fit) expandRows(m *rows.Merged) (weightless []int) {
 	return weightless
 }
 
-// projectWeightless projects the rows of weight zero to find their coordinates.
+// projectWeightless computes the coordinates of the rows of weight zero by projection.
 func (m *Model) projectWeightless(ctx context.Context, x Data, list []int, threads int) error {
 	if len(list) == 0 {
 		return nil

@@ -79,20 +79,20 @@ type KKT struct {
 	Tau   float64 `json:"tau"`
 }
 
-// KKT computes the norms of the first-order system at x.
+// KKT computes the norms of the first-order conditions at x.
 func (p *Problem) KKT(x framework.Point) (KKT, error) {
 	k, err := p.Objective.KKT(x)
 	return KKT(k), err
 }
 
-// Refute reports fits whose curvature is still growing; see [objective.Growing].
+// Refute returns a warning if the curvature of the fit is still growing; see [objective.Growing].
 func (p *Problem) Refute(x framework.Point) (string, error) {
 	f := p.NewSheet()
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	return objective.Growing(p, f, x, math.Sqrt(spread(*p.Data(), x[BlockC])))
 }
 
-// reduced returns the problem of rows in other coordinates, with a loss for these, and all other settings of p.
+// reduced returns the problem for rows in other coordinates. It takes over all settings of p except the loss.
 func (p *Problem) reduced(data Data, loss framework.Loss) (*Problem, error) {
 	s := p.Shape()
 	q, err := NewProblem(p.Context(), data, loss, s.Latent, s.S, p.Threads())

@@ -41,8 +41,7 @@ type RowProjection struct {
 	Second float64
 }
 
-// ProjectAll is Project with a report on every row. The result for a row does
-// not depend on the others.
+// ProjectAll does what Project does, and also reports on every row. The result for a row does not depend on the others.
 //
 // Certified follows a corrected form of Theorem 1 of the paper. A0 is the largest curvature of the sheet, the maximum
 // over unit w of |sum_k w_k A_k|_2. The least singular value of the Jacobian of the sheet is 1. The Hessian with
@@ -109,7 +108,7 @@ func describe(m nearest.RowMinima, judge convexity) RowProjection {
 	}
 }
 
-// convexity decides where the loss of a row is convex as a function of tau.
+// convexity determines where the loss of a row is a convex function of tau.
 type convexity struct {
 	most  float64 // A0
 	power float64 // exponent of lp, 0 for functions of the norm, negative for other losses
@@ -129,7 +128,7 @@ func newConvexity(f *sheet.Sheet, loss framework.Loss) convexity {
 
 func (c convexity) certifies() bool { return c.power >= 0 }
 
-// holds reports whether the region contains the residual r.
+// holds reports whether the residual r is in the region in which the loss is convex.
 func (c convexity) holds(r []float64) bool {
 	size := floats.Norm(r, math.Inf(1))
 	switch {

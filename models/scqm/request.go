@@ -7,7 +7,7 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// request is a fit with the properties found for its rows.
+// request holds the rows and settings of a fit, with the properties found for these rows.
 type request struct {
 	data      Data
 	loss      framework.Loss
@@ -26,7 +26,7 @@ func (r *request) release() {
 	}
 }
 
-// reserve records memory to free in release.
+// reserve stores a memory reservation that release will free.
 func (r *request) reserve(held *memory.Reservation, err error) error {
 	if err == nil {
 		r.held = append(r.held, held)
@@ -37,5 +37,5 @@ func (r *request) reserve(held *memory.Reservation, err error) error {
 // An undo maps the result and the error of a fit to reduced rows back to the original rows.
 type undo func(ctx context.Context, fit *Fit, failure error) error
 
-// unchanged is the undo where nothing was reduced.
+// unchanged is the undo of a fit whose rows were not reduced.
 func unchanged(_ context.Context, _ *Fit, failure error) error { return failure }

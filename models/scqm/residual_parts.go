@@ -2,9 +2,9 @@ package scqm
 
 import "gonum.org/v1/gonum/mat"
 
-// ResidualParts returns the fraction of the noise variance that a fit leaves in each residual, n x D, for rows with
-// latent coordinates tau, n x d. It is 1 minus the diagonal of the projector onto the tangent space, times the
-// fraction that remains after fitting the shared parameters. [losses.EstimatePower] and [losses.Choose] use it.
+// ResidualParts returns, for each residual, n x D, the fraction of the noise variance that the fit leaves in it. tau
+// are the coordinates of the rows, n x d. The fraction is 1 minus the diagonal of the projector onto the tangent space,
+// times the fraction left after fitting the shared parameters. [losses.EstimatePower] and [losses.Choose] use it.
 func (m *Model) ResidualParts(tau []float64) []float64 {
 	f := m.sheet()
 	n := len(tau) / f.Latent

@@ -22,7 +22,7 @@ const (
 	nearlyAsGood, racing = 1.5, 4
 )
 
-// screening is the evidence for curvature in some rows of a fit, and the planes to start from.
+// screening holds the evidence for curvature in some rows of a fit, and the planes from which fits start.
 type screening struct {
 	sample   Data            // rows with imputed missing entries
 	given    Data            // the same rows before imputation

@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// servedBy returns an error for a solver that cannot solve the problem, such as Newton's method for too many
-// parameters. The error names solvers that can.
+// servedBy returns an error if the solver cannot solve the problem, such as Newton's method for too many parameters.
+// The error names solvers that can.
 func (p *Problem) servedBy(solver framework.Solver) error {
 	var refusal *framework.UnsupportedError
 	if !errors.As(solvers.Supports(solver, p), &refusal) {

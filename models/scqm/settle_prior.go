@@ -26,8 +26,8 @@ const (
 	firstCheck = 5
 )
 
-// settlePrior replaces the prior of the start, whose noise includes unmodelled curvature. The new prior is that of
-// the noise and covariance of the fitted sheet, which becomes start 0.
+// settlePrior replaces the prior of the start, in which unmodelled curvature counts as noise. It computes the new prior
+// from the noise and the covariance of tau of the fitted sheet. This sheet becomes start 0.
 func (p *Problem) settlePrior(ctx context.Context, s *starts, solver framework.Solver, o framework.Options) error {
 	if p.Prior == nil || p.Shape().S == 0 {
 		return nil

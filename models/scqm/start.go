@@ -31,7 +31,7 @@ func forWrongEntries(l framework.Loss) bool {
 	return turns
 }
 
-// starts makes the initial points of runs.
+// starts computes the initial points of the runs of a fit.
 type starts struct {
 	p     *Problem
 	c     Config
@@ -48,7 +48,7 @@ type starts struct {
 	settled framework.Point
 }
 
-// newStarts finds the principal components. It sets the penalty, which all starts share, from the principal plane.
+// newStarts computes the principal components, and the penalty of all starts from the principal plane.
 func (p *Problem) newStarts(c Config, t *screening) (*starts, error) {
 	k := p.Shape().M
 	if c.Inits > 1 {

@@ -37,13 +37,13 @@ type (
 type Engine interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (n, D int)
-	// Sum answers a request; implementations use [SumRange] for parts of the blocks, and [Request.Merge].
+	// Sum computes the sums of a request. Implementations use [SumRange] for ranges of blocks, and [Request.Merge].
 	Sum(ctx context.Context, r *Request) (*Partial, error)
 }
 
-// SumRange answers a request for a range of blocks of a source, on at most the given number of threads (below 1: all
-// processors). The result does not depend on the number of threads. It first reserves the memory of one block and its
-// sums per thread. It rejects a loss other than that of the request.
+// SumRange computes the sums of a request over a range of blocks of a source, on at most the given number of threads
+// (below 1: all processors). The result does not depend on the number of threads. It first reserves the memory of one
+// block and its sums per thread. It rejects a loss other than that of the request.
 func SumRange(ctx context.Context, r *Request, src Source, loss framework.Loss, of BlockRange, threads int) (*Partial, error) {
 	return sumRange(ctx, r, src, loss, of, threads, nil)
 }

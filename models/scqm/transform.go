@@ -13,7 +13,7 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
 
-// Reconstruct returns f(tau_i) for the rows of tau, n x d, as n x D.
+// Reconstruct returns the points f(tau_i) for the rows of tau (n x d), as an n x D array.
 func (m *Model) Reconstruct(ctx context.Context, tau []float64, threads int) ([]float64, error) {
 	if len(tau)%m.Latent != 0 {
 		return nil, fmt.Errorf("scqm: %d latent numbers do not make rows of length %d: %w", len(tau), m.Latent, ErrInput)
@@ -48,7 +48,7 @@ func (m *Model) Reconstruct(ctx context.Context, tau []float64, threads int) ([]
 	return x, ctx.Err()
 }
 
-// Project returns the rows moved onto the sheet, f(Transform(x)), as n x D.
+// Project returns the points f(Transform(x)) of the sheet nearest to the rows, as an n x D array.
 func (m *Model) Project(ctx context.Context, x Data, threads int) ([]float64, error) {
 	tau, err := m.Transform(ctx, x, threads)
 	if err != nil {
