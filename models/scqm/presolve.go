@@ -58,7 +58,7 @@ func (r *request) mergeRows() (undo, error) {
 	}, nil
 }
 
-// expandRows gives every row the coordinates of its merged row, and returns the rows of weight zero, which have none.
+// expandRows gives every row the coordinates of its merged row. It lists the rows of weight zero, which have none.
 func (f *Fit) expandRows(m *rows.Merged) (weightless []int) {
 	d, model := f.Model.Latent, f.Model
 	tau := make([]float64, m.From.N*d)

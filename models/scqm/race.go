@@ -42,9 +42,9 @@ type contest[R startRun] struct {
 }
 
 // bestStart returns the best run from several starts (see [finding.beats]) with a note on the others. Successive
-// halving chooses the few that run to the end. Their least number is enough; 0 stands for [finalists], and then the
-// first start is always one of them. Counts and time are totals over all runs. The time limit applies to the total,
-// other limits to each run. A failed start is an error only if all fail.
+// halving chooses the few that run to the end. At least enough starts run to the end; 0 stands for [finalists], and
+// then the first start is always one of them. Counts and time are totals over all runs. The time limit applies to the
+// total, other limits to each run. A failed start is an error only if all fail.
 func bestStart[R startRun](count, enough int, o framework.Options, run func(k int, o framework.Options) (R, error)) (best R, note string, err error) {
 	c := contest[R]{count: count, enough: enough, options: o, run: run}
 	order, finals := c.race()

@@ -146,7 +146,7 @@ type setting struct {
 	// noisy reports that the noise exceeds the deviation of charts from the surface. uneven reports that the noise
 	// varies in space.
 	noisy, uneven bool
-	// pilot reports that charts are those of the pilot fit. many reports that not all rows need a chart.
+	// pilot reports that charts are those of the pilot fit. many reports that only some of the rows need a chart.
 	pilot, many bool
 	// creased reports that a chart is replaced by a crease if rows are significantly nearer to the crease.
 	creased bool

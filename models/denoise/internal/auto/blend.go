@@ -12,8 +12,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// A foot is the mean of those on the charts of rows near by, the sites. Rows near each other have the same ones, but for their weights: they are found once, for the
-// row with a chart that is nearest.
+// A projection is the mean of projections onto the charts of nearby rows, the sites. Nearby rows share their sites,
+// with other weights. Sites are therefore found once, for the nearest row with a chart.
 
 // sites are the charts whose projections are averaged near a row.
 type sites struct {
@@ -256,8 +256,8 @@ func (w *worker) addSite(s *chart.Shape, i int, x []float64, weight float64) boo
 	return w.chart.Load(stored) && w.chart.Foot(w.y, x) && s.Add(stored, w.y, weight)
 }
 
-// fromOthers returns the distance of a row x from the nearest of five nearby charts that do not follow their own rows.
-// It is called if the charts of x follow x. It returns far if there are no such charts.
+// fromOthers replaces the distance far of a row x whose own charts follow it. It returns the least distance of x from
+// five nearby charts that do not follow their rows, or far if there are none.
 func (w *worker) fromOthers(x []float64, far float64) float64 {
 	var others []float64
 	for _, f := range w.rows.Search.Find(w.places.index, x, nearPlaces) {

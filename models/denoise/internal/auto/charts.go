@@ -13,8 +13,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// Charts of rows near each other are made of nearly the same rows, and are nearly the same. Where a foot is the mean of many some of the rows, by
-// chance, have charts, and the others go to the nearest of these.
+// Nearby rows have nearly the same charts. If a projection is the mean over many charts, only some rows, chosen at
+// random, have charts. The others use the nearest of these.
 
 const (
 	// opinions is the number of charts that are averaged in a projection if not all rows have a chart.

@@ -14,8 +14,8 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// The number of rows of the charts about a place is that of the least risk, as C. M. Stein estimates it: the square of the distance of a row from
-// its foot, and twice the variance of the noise times the divergence. It is averaged over places near each other.
+// The number of rows of charts near a point has the least estimated risk (C. M. Stein): the squared distance of rows
+// from their projections plus twice the noise variance times the divergence, averaged nearby.
 
 const (
 	// minReach is the least size of a neighbourhood, in units of the noise. Smaller ones are not used.
@@ -259,8 +259,8 @@ func (c *choice) settled() []about {
 	return list
 }
 
-// at is the rung of the least risk at point j. It is the rung of the least total risk unless another is significantly
-// better.
+// at returns the rung of the least risk at point j. This is the rung of the least total risk unless another rung is
+// significantly better.
 func (c *choice) at(j int) int {
 	best, least := c.best, 0.0
 	for k, risk := range c.risk[:min(c.best+2, len(c.risk))] {
@@ -282,7 +282,7 @@ func (c *choice) at(j int) int {
 	return best
 }
 
-// divergence is the normal divergence of a projection given the influence of its row. The divergence exceeds the
+// divergence returns the normal divergence of a projection given the influence of its row. The divergence exceeds the
 // influence because the plane and the weights of a chart also depend on the row. If charts are hardly larger than the
 // noise, the choice of their rows does, too.
 func (s *setting) divergence(q, own, size float64) float64 {
@@ -302,8 +302,8 @@ func (s *setting) bound(q float64) float64 {
 	return q * oneDirection.Cut * oneDirection.Cut * s.Scale * s.Scale
 }
 
-// riskOf is the term of a row in Stein's estimate, given the squared distance from its projection in q directions of
-// noise and the normal divergence. The tangential divergence is left out: it is the same for all rows, and would
+// riskOf returns the term of a row in Stein's estimate, given the squared distance from its projection in q directions
+// of noise and the normal divergence. The tangential divergence is left out: it is the same for all rows, and would
 // favour rows beyond the bound, which do not count.
 func (s *setting) riskOf(square, divergence, q float64) float64 {
 	variance := s.Scale * s.Scale

@@ -16,8 +16,8 @@ type Rows struct {
 	Prior, trust []float64     // K: weights of the rows, and weights in the loss
 	Next         float64       // distance of the first position left out
 
-	// lanes reports that charts are those of surfaces in space. Then columns replaces these fields. It holds, each
-	// stride apart, squared distances, prior, trust, and the columns of near and of x.
+	// lanes reports that charts are of surfaces in space. The data are then in columns instead of these fields: squared
+	// distances, prior, trust, and the columns of near and of x, each stride apart.
 	lanes   bool
 	columns []float64
 	stride  int
@@ -41,8 +41,8 @@ func (r *Rows) Look(in lookup.Index, y []float64, most int) {
 	r.Found = r.Search.Find(in, y, most+1)
 }
 
-// Source is the data from which rows are gathered: the rows x, their positions on the surface, places, n x D, and
-// their weights in the loss, trust, nil for 1.
+// Source is the data from which charts gather rows. x holds the rows, places (n x D) their positions on the surface,
+// and trust their weights in the loss; nil stands for 1.
 type Source struct {
 	x             rows.Data
 	places, trust []float64
@@ -52,7 +52,7 @@ type Source struct {
 // LineWidth is the number of float64 values of a cache line. It holds a position, its trust, the row and its weight.
 const LineWidth = 8
 
-// NewSource lays out rows with places, and trust in them.
+// NewSource stores the rows x, their positions places and their trust in the layout that Gather reads.
 func NewSource(x rows.Data, places, trust []float64) *Source {
 	s := &Source{x: x, places: places, trust: trust}
 	if x.D != lookup.Space {

@@ -25,8 +25,8 @@ const (
 	spaceColumns
 )
 
-// spaceLanes is the input of kernels: three columns of rows, x, stride apart, and those of a chart, with some
-// constants, and the sums.
+// spaceLanes holds the arguments of kernels: three columns of the rows, x, stride apart; the columns of a chart;
+// constants; and the sums.
 type spaceLanes struct {
 	wide    bool // whether assembly kernels are used
 	groups  int

@@ -8,9 +8,9 @@ import (
 	"github.com/scqm/scqm/models/rows"
 )
 
-// sharedJobs lets one chart serve several rows. Each row uses the chart of the fitted row nearest to it. In their
-// order, each fitted row without a chart makes one, which serves all within the fraction share of the distance of its
-// furthest neighbour. The assignment depends on the fitted rows alone.
+// sharedJobs returns jobs in which several rows use one chart. A row uses the chart that serves the fitted row nearest
+// to it. Fitted rows are visited in order. One without a chart makes a chart, which serves all rows within the fraction
+// share of the distance of its furthest neighbour. The assignment depends on the fitted rows alone.
 func (d *Prepared) sharedJobs(x rows.Data, share float64) []job {
 	chart := d.sharedCharts(share)
 	var s lookup.Search
