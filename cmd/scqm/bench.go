@@ -71,7 +71,7 @@ func benchCommand() *cobra.Command {
 	return cmd
 }
 
-// regimeArgument wants at most one regime.
+// regimeArgument returns an error if args has more than one entry or names an unknown regime.
 func regimeArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 || len(args) == 1 && (args[0] == allRegimes || slices.Contains(bench.RegimeNames(), args[0])) {
 		return nil
@@ -113,7 +113,7 @@ func (f *benchFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// options are what the flags ask for.
+// options returns the options of the benchmark that the flags set.
 func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
 	return bench.Options{
 		Losses: f.losses, Solvers: f.solvers, Rows: f.rows, TimeLimit: f.timeLimit,
@@ -132,7 +132,7 @@ func (f *benchFlags) options(cmd *cobra.Command) bench.Options {
 	}
 }
 
-// regime compares the solvers on each problem of a regime, and reports and prints each comparison when it is done.
+// regime compares the solvers on each problem of r. It reports and prints each comparison as soon as it is complete.
 func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchReport, r bench.Regime) error {
 	o := f.options(cmd)
 	problems, err := r.Problems(o)
@@ -152,7 +152,7 @@ func (f *benchFlags) regime(cmd *cobra.Command, out io.Writer, report *benchRepo
 	return nil
 }
 
-// check refuses what cannot be done before anything takes time.
+// check returns an error for invalid flags before any problem is solved, and applies --quick.
 func (f *benchFlags) check(cmd *cobra.Command, chosen []string) error {
 	for _, name := range f.losses {
 		if !slices.Contains(bench.LossNames(), name) {

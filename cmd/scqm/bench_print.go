@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/internal/bench"
 )
 
-// benchReport is what scqm bench prints.
+// benchReport is the JSON output of scqm bench.
 type benchReport struct {
 	Machine machineReport       `json:"machine"`
 	Cases   []*bench.Comparison `json:"cases"`
@@ -22,7 +22,7 @@ type machineReport struct {
 	Threads    int    `json:"threads"`
 }
 
-// String describes the machine in a line.
+// String describes the machine in one line of text.
 func (m machineReport) String() string {
 	return fmt.Sprintf("%s on %s, %d threads on %d processors", m.Go, m.Platform, m.Threads, m.Processors)
 }
@@ -77,7 +77,7 @@ func runCells(r *bench.Run) []string {
 	return append(cells, number("%.0f", r.Own[1].Passes))
 }
 
-// gapCells are passes, seconds and the two factors.
+// gapCells returns the table cells for the passes, the seconds and the two factors of g.
 func gapCells(g bench.Gap) []string {
 	factors := "-"
 	if g.PassesFactor != nil && g.SecondsFactor != nil {

@@ -10,30 +10,30 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// block is a part of the rows of a table.
+// block is a range of consecutive rows of a table.
 type block struct {
 	scqm.Data
-	names []string // of the columns, nil where they have none
+	names []string // of the columns; nil if the columns have no names
 }
 
 const (
-	// blockNumbers is the size of a block: a megabyte, so that memory does not depend
-	// on the number of rows, and many rows for every thread.
+	// blockNumbers is the number of float64 values in a block (1 MiB). The memory used
+	// then does not depend on the number of rows, and each thread gets many rows.
 	blockNumbers = 1 << 17
-	// blockRows is the least number of rows of a block, however wide they are.
+	// blockRows is the minimum number of rows of a block, whatever the number of columns.
 	blockRows = 16
 )
 
-// blocks reads the rows of a source one block after the other.
+// blocks reads the rows of a source block by block.
 type blocks struct {
 	src   *dataset.Source
-	rows  int // of a block
+	rows  int // rows of a block
 	done  int
 	names []string
 	x     []float64
 }
 
-// newBlocks reads blocks of rows of which so many columns come out.
+// newBlocks returns a reader of src. columns is the number of output columns; it limits the rows of a block.
 func newBlocks(src *dataset.Source, columns int) (*blocks, error) {
 	n, d := src.Shape()
 	b := &blocks{src: src, rows: min(n, max(blockNumbers/max(d, columns), blockRows)), names: src.Names()}
@@ -45,8 +45,8 @@ func newBlocks(src *dataset.Source, columns int) (*blocks, error) {
 	return b, nil
 }
 
-// next returns the next block, which lasts until the call after; it is empty after
-// the last one.
+// next returns the next block, which is valid until the next call. The block is empty
+// at the end of the source.
 func (b *blocks) next(ctx context.Context) (block, error) {
 	n, d := b.src.Shape()
 	x := scqm.Data{N: min(b.rows, n-b.done), D: d, First: b.done}
@@ -55,8 +55,8 @@ func (b *blocks) next(ctx context.Context) (block, error) {
 	return block{x, b.names}, b.src.ReadRows(ctx, x.X, x.First)
 }
 
-// check reads all rows once, where there are several blocks: what cannot be taken
-// back is written when none of the rows is refused.
+// check reads all rows once if there are several blocks. An invalid row is then found
+// before any output is written.
 func (b *blocks) check(ctx context.Context) error {
 	if n, _ := b.src.Shape(); n <= b.rows {
 		return nil

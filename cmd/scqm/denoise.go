@@ -55,7 +55,7 @@ type denoiseFlags struct {
 	data    options.Data
 	loss    options.Loss
 	method  string
-	latent  int // once it is known
+	latent  int // number of latent coordinates, once it is known
 	queries string
 	weights string
 	output  string
@@ -119,7 +119,7 @@ func methodNames() []string {
 	return names
 }
 
-// principalAxes are the axes asked for as the library takes them.
+// principalAxes returns the value of --axes as the library expects it.
 func (f *denoiseFlags) principalAxes() int {
 	if f.axes == axesAll {
 		return denoise.AllColumns
@@ -128,13 +128,13 @@ func (f *denoiseFlags) principalAxes() int {
 	return n
 }
 
-// table is rows with the point cloud they come from, if they do.
+// table holds rows and, if they were read from a point cloud, that point cloud.
 type table struct {
 	*dataset.Matrix
 	cloud *dataset.PointCloud
 }
 
-// data are its rows, of which those that were read may be missing.
+// data returns the rows. Rows that were read from a file may have missing entries.
 func (t table) data() scqm.Data {
 	x := cli.RowsOf(t.Matrix)
 	x.Missing = true
@@ -150,7 +150,7 @@ func (f *denoiseFlags) run(cmd *cobra.Command, path string) error {
 	return f.work(cmd, path, settings)
 }
 
-// work denoises the rows of a file.
+// work reads the rows of the file path, denoises them and writes the result.
 func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Settings) error {
 	x, err := f.read(cmd, path)
 	if err != nil {
@@ -197,7 +197,7 @@ func (f *denoiseFlags) work(cmd *cobra.Command, path string, settings denoise.Se
 	return summary.print(cmd, f)
 }
 
-// check refuses what can be refused before anything is read.
+// check validates the flags before any file is read, and returns the settings of the method.
 func (f *denoiseFlags) check(cmd *cobra.Command, path string) (denoise.Settings, error) {
 	if f.latent, _ = strconv.Atoi(f.dimension); f.dimension == choiceAuto {
 		f.latent = denoise.ChooseLatent
@@ -316,7 +316,7 @@ func (f *denoiseFlags) read(cmd *cobra.Command, path string) (table, error) {
 	return table{c.Points, c}, nil
 }
 
-// denoise runs under a progress bar where somebody can see it.
+// denoise fits the method m to x and denoises y. It shows a progress bar if the output is a terminal.
 func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x scqm.Data, y table) (*denoise.Denoiser, *denoise.Result, error) {
 	fitting, denoising, end := f.watch(cmd, x.N)
 	defer end()
@@ -330,13 +330,13 @@ func (f *denoiseFlags) denoise(cmd *cobra.Command, m denoise.Method, x scqm.Data
 	return d, r, err
 }
 
-// choosesNeighbors reports whether the number of neighbours is not given.
+// choosesNeighbors reports whether the number of neighbours is to be chosen from the rows.
 func (f *denoiseFlags) choosesNeighbors() bool {
 	return f.neighbors == choiceAuto || f.neighbors == "" && denoise.ChoosesNeighbors(f.method)
 }
 
-// watch returns what reports the progress of the two parts of the work. With
-// the method auto, fitting is most of it, unless each cell is fitted when its rows are denoised.
+// watch returns callbacks that report the progress of fitting and of denoising. If neighbours are chosen,
+// fitting takes most of the time, unless each cell is fitted when its rows are denoised.
 func (f *denoiseFlags) watch(cmd *cobra.Command, n int) (fitting, denoising func(float64), end func()) {
 	show, end := f.progress.Part(cmd)
 	if show == nil {
@@ -351,8 +351,8 @@ func (f *denoiseFlags) watch(cmd *cobra.Command, n int) (fitting, denoising func
 	return fitting, denoising, end
 }
 
-// write writes the rows, with the columns that were asked for, but for those to be
-// dropped, whose number it returns.
+// write writes the rows with the columns that the flags ask for. It omits the rows to
+// be dropped and returns their number.
 func (f *denoiseFlags) write(cmd *cobra.Command, y table, r *denoise.Result, s *surface) (dropped int, err error) {
 	points := &dataset.Matrix{Rows: y.Rows, Cols: y.Cols, Data: r.X, Names: y.Names}
 	more, err := f.columns(y, r, s)

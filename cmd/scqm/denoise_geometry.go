@@ -14,13 +14,13 @@ import (
 	"github.com/scqm/scqm/models/denoise"
 )
 
-// geometryFlags are the flags of scqm denoise about the surface at the rows.
+// geometryFlags are the flags of scqm denoise that concern the geometry of the surface at the rows.
 type geometryFlags struct {
 	normals, curvature bool
 	drop, viewpoint    string
 }
 
-// tukeyLimit is what --drop-outliers means without a number.
+// tukeyLimit is the value of --drop-outliers if the flag is given without a number.
 const tukeyLimit = "tukey"
 
 func (g *geometryFlags) addTo(flags *pflag.FlagSet) {
@@ -49,26 +49,26 @@ func positiveOrTukey(s string) (string, error) {
 
 func (g *geometryFlags) dropping() bool { return g.drop != "" }
 
-// surface is the surface at rows, and the score above which they are outliers.
+// surface is the geometry of the surface at the rows, and the outlier score above which a row is an outlier.
 type surface struct {
 	*denoise.Geometry
 	limit float64
-	stale bool // the normals replace those of the file
+	stale bool // the normals computed here replace those of the file
 }
 
-// stale reports whether a point cloud brings normals that its output would have as well.
+// stale reports whether the input point cloud has normals that the output would contain too.
 func (f *denoiseFlags) stale(y table) bool {
 	return y.cloud != nil && f.latent == y.Cols-1 && y.cloud.SameFormat(f.output) && y.cloud.Normals() != nil
 }
 
-// describes reports whether something that was asked for needs the surface.
+// describes reports whether any output that the flags ask for needs the geometry of the surface.
 func (f *denoiseFlags) describes(y table) bool {
 	g := f.geometry
 	return g.normals || g.curvature || g.dropping() || f.report || f.stale(y)
 }
 
-// describe describes the surface where something that was asked for needs it; else
-// it returns nil.
+// describe computes the geometry of the surface if an output that the flags ask for
+// needs it. Otherwise it returns nil.
 func (f *denoiseFlags) describe(cmd *cobra.Command, d *denoise.Denoiser, y table, r *denoise.Result) (*surface, error) {
 	g := f.geometry
 	s := &surface{limit: d.OutlierScore()}
@@ -102,7 +102,7 @@ func (f *denoiseFlags) describe(cmd *cobra.Command, d *denoise.Denoiser, y table
 	return s, nil
 }
 
-// keepNormals leaves given normals where no surface was found.
+// keepNormals copies the normal of the input to each row at which no surface was found.
 func (s *surface) keepNormals(given []float64, D int) {
 	if given == nil {
 		return
@@ -118,7 +118,7 @@ func (s *surface) keepNormals(given []float64, D int) {
 	}
 }
 
-// kept lists the rows that are not dropped.
+// kept returns the indices of the rows that are not dropped.
 func (g *geometryFlags) kept(r *denoise.Result, s *surface) []int {
 	list := make([]int, 0, len(r.Rows))
 	for i := range r.Rows {
@@ -129,7 +129,7 @@ func (g *geometryFlags) kept(r *denoise.Result, s *surface) []int {
 	return list
 }
 
-// columns are those to write beside the rows, nil for none.
+// columns returns the additional columns to write to the right of the rows, or nil if there are none.
 func (f *denoiseFlags) columns(y table, r *denoise.Result, s *surface) (*dataset.Matrix, error) {
 	names := f.columnNames(y.Cols, s)
 	if names == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/scqm/scqm/models/denoise/classic"
 )
 
-// chooseLoss sets the loss of --loss. Without the flag auto and methods without a loss get
-// none. Huber's loss without a delta is set later, from the rows.
+// chooseLoss sets the loss from --loss. Without the flag, the method auto and methods that take no
+// loss get none. If Huber's loss has no delta, the loss is set later, from the rows.
 func (f *denoiseFlags) chooseLoss(cmd *cobra.Command, s *denoise.Settings) error {
 	given := cmd.Flags().Changed("loss")
 	switch f.method {
@@ -55,18 +55,18 @@ type denoiseSummary struct {
 	Axes       int                `json:"axes"` // principal axes of wide rows, 0 where all columns are kept
 	Note       string             `json:"note,omitempty"`
 	Rows       int                `json:"rows"`      // rows denoised
-	Neighbors  int                `json:"neighbors"` // median, as those below
-	// GridEnd says whether the number of neighbours that was chosen is the smallest or
-	// the largest that was tried, or within; empty where none was chosen.
+	Neighbors  int                `json:"neighbors"` // median over rows, as are the fields below
+	// GridEnd says whether the chosen number of neighbours is the smallest that was tried, the largest,
+	// or between them. It is empty if the number was not chosen from the rows.
 	GridEnd      string  `json:"grid_end"`
 	Ridge        float64 `json:"ridge"`
 	Residual     float64 `json:"residual"`
 	Noise        float64 `json:"noise"`
 	Extrapolated int     `json:"extrapolated"`
 	Unchanged    int     `json:"unchanged"`
-	// Dropped counts the rows left out by --drop-outliers.
+	// Dropped is the number of rows that --drop-outliers removed.
 	Dropped int `json:"dropped"`
-	// ShareError is the root mean square distance from results without --share.
+	// ShareError is the root mean square distance between these results and the results without --share.
 	ShareError *float64 `json:"share_error,omitempty"`
 	Header     []string `json:"header"` // names in the first row, null where it holds none
 	Status     string   `json:"status"`
@@ -90,7 +90,7 @@ func newDenoiseSummary(d *denoise.Denoiser, f *denoiseFlags, x *dataset.Matrix, 
 	return s
 }
 
-// newSummary returns one of a method and the shape of the rows fitted.
+// newSummary returns a summary for a method and for n fitted rows with D columns.
 func (f *denoiseFlags) newSummary(method denoise.Method, n, D int, header []string) *denoiseSummary {
 	s := &denoiseSummary{Method: f.method, N: n, D: D, Latent: f.latent, Status: "converged", Header: header}
 	switch m := method.(type) {
@@ -107,7 +107,7 @@ func (f *denoiseFlags) newSummary(method denoise.Method, n, D int, header []stri
 	return s
 }
 
-// take takes the axes, and the method with a note where it is not the one asked for.
+// take records the number of axes and the method used. note says why it is not the requested method, if so.
 func (s *denoiseSummary) take(m denoise.Method, axes int, note string) {
 	s.Axes, s.Note = axes, note
 	if note != "" {
@@ -115,10 +115,10 @@ func (s *denoiseSummary) take(m denoise.Method, axes int, note string) {
 	}
 }
 
-// medianRows bounds the rows that medians are of.
+// medianRows is the maximum number of rows from which medians are computed.
 const medianRows = 1 << 16
 
-// medians are the numbers of rows, every so many of them, of which a summary has the medians.
+// medians collects the values of a regular sample of the rows. The summary shows the medians of these values.
 type medians struct {
 	every                             int
 	neighbors, ridge, residual, noise []float64
@@ -126,7 +126,7 @@ type medians struct {
 
 func newMedians(rows int) *medians { return &medians{every: (rows + medianRows - 1) / medianRows} }
 
-// add counts row i, and keeps its numbers where it is one of the sample.
+// add counts row i and stores its values if i belongs to the sample.
 func (m *medians) add(s *denoiseSummary, i int, row denoise.Row) {
 	s.Rows++
 	s.Extrapolated += int(cli.ZeroOrOne(row.Extrapolated))
@@ -137,13 +137,13 @@ func (m *medians) add(s *denoiseSummary, i int, row denoise.Row) {
 	}
 }
 
-// end tells the medians.
+// end stores the medians in the summary.
 func (m *medians) end(s *denoiseSummary) {
 	s.Neighbors, s.Ridge = int(cli.UpperMedian(m.neighbors)), cli.UpperMedian(m.ridge)
 	s.Residual, s.Noise = cli.UpperMedian(m.residual), cli.UpperMedian(m.noise)
 }
 
-// print prints the summary, which standard output may have no room for.
+// print prints the summary, as JSON with --json. Otherwise it prints nothing if the rows go to standard output.
 func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	switch {
 	case f.json:
@@ -181,7 +181,7 @@ func (s *denoiseSummary) print(cmd *cobra.Command, f *denoiseFlags) error {
 	return cli.PrintTable(cmd.OutOrStdout(), rows)
 }
 
-// gridEnds says where the number of neighbours ended that was chosen.
+// gridEnds maps each position of the chosen number of neighbours in the grid to its text in the summary.
 var gridEnds = map[string]string{
 	"smallest": " (the smallest tried: fewer may do better)",
 	"largest":  " (the largest tried: more may do better)",

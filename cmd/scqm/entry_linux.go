@@ -2,6 +2,6 @@
 
 package main
 
-// closedFiles is written by _scqm_entry before there is Go: bit n says that file
-// descriptor n was closed. Without that entry point it stays 0.
+// closedFiles is set by the assembly routine _scqm_entry before the Go runtime starts.
+// Bit n means that file descriptor n was closed. Without that routine it stays 0.
 var closedFiles uint32

@@ -2,5 +2,5 @@
 
 package main
 
-// closedFiles is 0: this system has no entry point before Go.
+// closedFiles is 0 because on this system no code of the program runs before the Go runtime.
 const closedFiles uint32 = 0

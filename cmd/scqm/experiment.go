@@ -28,14 +28,14 @@ The directory DIR gets NAME.csv and NAME.md, a table of means over repetitions
 with their standard errors, pictures NAME*.png, and params.json, which says what
 was run. The same seed gives the same table.`
 
-// experiment is what one of them leaves behind.
+// experiment is the result of one experiment.
 type experiment struct {
 	table    experiments.Table
 	pictures []figures.Figure
 	params   any
 }
 
-// experimentRuns are those of experiments.Specs.
+// experimentRuns maps the name of each experiment in experiments.Specs to the function that runs it.
 var experimentRuns = map[string]func(*experimentFlags, *cobra.Command, experiments.Settings) (*experiment, error){
 	"toy":    (*experimentFlags).toy,
 	"sphere": (*experimentFlags).sphere,
@@ -165,7 +165,7 @@ func (f *experimentFlags) mnist(cmd *cobra.Command, s experiments.Settings) (*ex
 	return &experiment{study.Table, []figures.Figure{{Image: figures.DigitReconstructions(study)}}, f.withDigits(s)}, nil
 }
 
-// withDigits adds the files of the digits to the settings.
+// withDigits returns the settings together with the paths of the files of digits.
 func (f *experimentFlags) withDigits(s experiments.Settings) any {
 	return struct {
 		experiments.Settings
@@ -174,16 +174,16 @@ func (f *experimentFlags) withDigits(s experiments.Settings) any {
 	}{s, f.digits.Images, f.digits.Labels}
 }
 
-// experimentParams is params.json.
+// experimentParams is the content of params.json.
 type experimentParams struct {
 	Experiment string `json:"experiment"`
 	Version    string `json:"version"`
-	// Command makes the same table.
+	// Command is the command line that reproduces the table.
 	Command  string `json:"command"`
 	Settings any    `json:"settings"`
 }
 
-// command returns the command line that repeats the experiment.
+// command returns the command line that repeats the experiment called name.
 func (f *experimentFlags) command(cmd *cobra.Command, name string) string {
 	line := "scqm experiment " + name + " -o DIR"
 	for _, flag := range []string{"quick", "seed", "reps", "sigma", "images", "labels"} {

@@ -39,7 +39,7 @@ type fitFlags struct {
 	solver     options.Solver
 	checkpoint options.Checkpoint
 
-	config   scqm.Config // what the flags of parameters have set
+	config   scqm.Config // parameters set by flags
 	progress options.Progress
 	json     bool
 	noTau    bool
@@ -72,7 +72,7 @@ func fitCommand() *cobra.Command {
 	return cmd
 }
 
-// run does what can be refused first, and what takes long last.
+// run fits the file path. It does the checks that can fail quickly before the long computation.
 func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	defer f.loss.Close()
 	defer f.checkpoint.Close()
@@ -128,8 +128,8 @@ func (f *fitFlags) check(cmd *cobra.Command) error {
 	return f.loss.Check(cmd)
 }
 
-// checkMissing refuses losses that cannot ignore missing entries before anything is
-// read.
+// checkMissing returns an error, before any file is read, if missing entries are to be
+// ignored and the loss cannot ignore them.
 func (f *fitFlags) checkMissing() error {
 	switch {
 	case !f.loss.BuiltIn():
@@ -140,11 +140,11 @@ func (f *fitFlags) checkMissing() error {
 	return nil
 }
 
-// choosesLoss says that the loss is left to the residuals.
+// choosesLoss reports whether the loss is to be chosen from the residuals.
 func (f *fitFlags) choosesLoss() bool { return f.loss.Name == choiceAuto && f.loss.BuiltIn() }
 
-// finish saves what was learned, where that was asked for, be it the end of a
-// run or the best before an interruption or a failure, and reports.
+// finish saves the model if the flags ask for it, then prints the report. After an
+// interruption or a failure, the model is the best one found before it.
 func (f *fitFlags) finish(cmd *cobra.Command, fit *scqm.Fit, header []string, failure error) error {
 	if f.noTau {
 		fit.Model.Tau = nil

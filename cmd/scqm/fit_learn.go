@@ -12,14 +12,14 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// learned is what a fit gives, and what it was learned from.
+// learned is the result of a fit together with its input.
 type learned struct {
 	fit    *scqm.Fit
-	header []string // names of the columns, nil where the file has none
+	header []string // names of the columns; nil if the file has none
 }
 
-// learn fits the rows of a file in memory or, where there is no room for that, by
-// reading the file again and again.
+// learn fits the rows of a file. It reads them into memory if they fit; otherwise it
+// reads the file repeatedly.
 func (f *fitFlags) learn(cmd *cobra.Command, path string) (learned, error) {
 	var src *dataset.Source
 	var err error
@@ -45,7 +45,7 @@ func (f *fitFlags) learn(cmd *cobra.Command, path string) (learned, error) {
 	return f.learnStreaming(cmd, src)
 }
 
-// needsMemory names the flag, if any, that rows which are not in memory cannot serve.
+// needsMemory returns the name of a given flag that requires all rows in memory, or "" if there is none.
 func (f *fitFlags) needsMemory() string {
 	switch {
 	case f.solver.NeedsMemory():
@@ -60,7 +60,7 @@ func (f *fitFlags) needsMemory() string {
 	return ""
 }
 
-// learnInMemory reads the rows, from src if that is open already.
+// learnInMemory reads all rows into memory and fits them. It reads from src if src is not nil.
 func (f *fitFlags) learnInMemory(cmd *cobra.Command, path string, src *dataset.Source) (learned, error) {
 	read := func() (*dataset.Matrix, error) { return f.data.Read(cmd, path) }
 	if src != nil {
@@ -83,7 +83,7 @@ func (f *fitFlags) learnInMemory(cmd *cobra.Command, path string, src *dataset.S
 	return learned{fit, m.Names}, err
 }
 
-// settings are what the flags ask for.
+// settings returns the configuration of the fit that the flags set.
 func (f *fitFlags) settings(loss framework.Loss) scqm.Config {
 	c := f.config
 	c.Loss, c.IgnoreMissing = loss, f.data.Missing

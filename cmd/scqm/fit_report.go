@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// fitReport is what scqm fit prints. The loss is a name here, unlike in a model
-// file, and its parameters stand beside it.
+// fitReport is the JSON output of scqm fit. Unlike in a model file, the loss is a
+// string here and its parameters are separate fields.
 type fitReport struct {
 	scqm.Meta
 	Loss       string             `json:"loss"`
@@ -21,7 +21,7 @@ type fitReport struct {
 	Reads      int                `json:"reads,omitempty"` // of all rows, where they were streamed
 	Seconds    float64            `json:"seconds"`
 
-	placed bool // the model has the coordinates of the rows
+	placed bool // the model has coordinates for its training rows
 }
 
 func newFitReport(fit *scqm.Fit, header []string) *fitReport {

@@ -7,8 +7,8 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// learnStreaming fits rows that are read block by block, as often as the solver
-// asks for them.
+// learnStreaming fits rows that are not held in memory. It reads them block by block
+// each time the solver needs them.
 func (f *fitFlags) learnStreaming(cmd *cobra.Command, src *dataset.Source) (learned, error) {
 	ctx := cmd.Context()
 	n, _ := src.Shape()

@@ -85,8 +85,8 @@ func (f *influenceFlags) run(cmd *cobra.Command, model, data string) error {
 	return r.print(cmd, f)
 }
 
-// find finds the influences of all rows in memory or, where there is no room for that, by
-// reading them twice.
+// find computes the influences of all rows. It reads the rows into memory if they fit;
+// otherwise it reads the file twice.
 func (f *influenceFlags) find(cmd *cobra.Command, m *scqm.Model, src *dataset.Source) (*influenceReport, error) {
 	r, err := f.findInMemory(cmd, m, src)
 	if !errors.Is(err, scqm.ErrMemory) {
@@ -94,7 +94,7 @@ func (f *influenceFlags) find(cmd *cobra.Command, m *scqm.Model, src *dataset.So
 	}
 	streamed, failure := f.findStreaming(cmd, m, src)
 	if errors.Is(failure, scqm.ErrAllRows) {
-		return nil, err // the figures say more
+		return nil, err // this error already states the sizes
 	}
 	return streamed, failure
 }
@@ -154,7 +154,7 @@ func (f *influenceFlags) check(cmd *cobra.Command) error {
 	return f.data.Check(cmd)
 }
 
-// write writes the numbers of n rows as find finds them.
+// write writes the influences of n rows in the order in which find passes them to its callback.
 func (f *influenceFlags) write(cmd *cobra.Command, n int, find func(write func(int, []scqm.RowInfluence) error) error) error {
 	names := []string{"influence", "residual", "residual_without", "leverage"}
 	table := dataset.Table{Rows: n, Cols: len(names), Names: names}
@@ -175,7 +175,7 @@ func (f *influenceFlags) write(cmd *cobra.Command, n int, find func(write func(i
 	})
 }
 
-// influenceReport is what scqm influence prints.
+// influenceReport is the JSON output of scqm influence.
 type influenceReport struct {
 	Loss      string           `json:"loss"`
 	N         int              `json:"n"`
@@ -192,7 +192,7 @@ type influenceReport struct {
 	Header    []string         `json:"header"` // names in the first row, null where it holds none
 	Seconds   float64          `json:"seconds"`
 
-	most  int // rows to list
+	most  int // maximum number of rows to list
 	moves []float64
 }
 
@@ -211,7 +211,7 @@ func newInfluenceReport(m *scqm.Model, n, top int) *influenceReport {
 	}
 }
 
-// add takes the influences of the rows from a first one on.
+// add adds the influences of consecutive rows, of which the first has the index first.
 func (r *influenceReport) add(first int, rows []scqm.RowInfluence) {
 	for i, row := range rows {
 		r.Top = append(r.Top, influentialRow{Row: first + i, Influence: row.Move, Residual: row.Residual, Without: row.Without, Leverage: row.Leverage})
@@ -223,7 +223,7 @@ func (r *influenceReport) add(first int, rows []scqm.RowInfluence) {
 	r.Top = slices.Clone(r.Top[:min(r.most, len(r.Top))])
 }
 
-// end takes what is said of all rows.
+// end adds the values of o that concern all rows together.
 func (r *influenceReport) end(o *scqm.Influence) {
 	r.Remaining, r.Rounding, r.Notes = o.Remaining, o.Rounding, o.Notes
 	if r.Notes == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/losses"
 )
 
-// lossEntry is one line of scqm losses.
+// lossEntry is one line of the output of scqm losses.
 type lossEntry struct {
 	Name       string          `json:"name"`
 	Formula    string          `json:"formula"`

@@ -1,5 +1,5 @@
-// Command scqm learns low-dimensional curved structure from noisy data, and
-// moves rows to it and along it.
+// Command scqm fits curved low-dimensional models to noisy data, and uses them to
+// project, reconstruct and denoise rows.
 package main
 
 import (
@@ -22,8 +22,8 @@ func main() {
 	os.Exit(run(interruptible(), os.Args[1:], cli.StandardInput(closed), cli.StandardOutput(closed), os.Stderr))
 }
 
-// interruptible returns a context that the first SIGINT or SIGTERM cancels. The
-// second ends the process at once.
+// interruptible returns a context that the first SIGINT or SIGTERM cancels. A second
+// signal ends the process at once.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -12,13 +12,13 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// mapping is a command that loads a model, sends the rows of a table through it
-// and writes the rows that come out, block by block.
+// mapping is a command that loads a model, applies it to the rows of a table, and
+// writes the resulting rows block by block.
 type mapping struct {
-	// apply returns the rows that come out of a block, with names of columns that
-	// are no rows of DATA.
+	// apply returns the output rows for a block. It names the columns if they are not
+	// columns of DATA.
 	apply func(m *scqm.Model, ctx context.Context, x block, threads int) (*dataset.Matrix, error)
-	// projects says that DATA are rows to project, by the loss of the model, else coordinates.
+	// projects is true if DATA holds rows to project with the loss of the model, and false if it holds coordinates.
 	projects bool
 
 	plugin   options.Plugin
@@ -28,7 +28,7 @@ type mapping struct {
 	output   string
 }
 
-// addTo adds the flags that all mappings share.
+// addTo adds the flags that all mapping commands share.
 func (f *mapping) addTo(cmd *cobra.Command) {
 	f.output = "-"
 	flags := cmd.Flags()
@@ -64,8 +64,8 @@ func (f *mapping) run(cmd *cobra.Command, args []string) error {
 	return f.write(cmd, m, src)
 }
 
-// loadFor loads a model, with the plugin of its loss, and opens the file of its rows, or of
-// their coordinates where p is nil.
+// loadFor loads a model and starts the plugin of its loss. It also opens the data file,
+// which holds rows, or coordinates if p is nil.
 func loadFor(cmd *cobra.Command, model, data string, f *options.Data, p *options.Plugin) (*scqm.Model, *dataset.Source, error) {
 	m, err := cli.Await(cmd.Context(), func() (*scqm.Model, error) { return scqm.Load(model) })
 	if err != nil {
@@ -98,7 +98,7 @@ func loadFor(cmd *cobra.Command, model, data string, f *options.Data, p *options
 	return m, src, nil
 }
 
-// write sends the rows through the model.
+// write applies the model to all rows and writes the result.
 func (f *mapping) write(cmd *cobra.Command, m *scqm.Model, src *dataset.Source) error {
 	ctx := cmd.Context()
 	in, err := newBlocks(src, m.D)

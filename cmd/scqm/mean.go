@@ -125,8 +125,8 @@ func (f *meanFlags) check(cmd *cobra.Command) error {
 	return f.loss.Check(cmd)
 }
 
-// foundMean is a mean with the influence of its rows, nil where the loss does
-// not tell it, for the reason in the note.
+// foundMean is a mean and the influence of each row on it. The influence is nil if the
+// loss does not provide it; note gives the reason.
 type foundMean struct {
 	mean      *mean.Mean
 	residuals []float64
@@ -156,8 +156,8 @@ func (f *meanFlags) compute(ctx context.Context, x scqm.Data) (*foundMean, error
 	})
 }
 
-// chooseLoss takes the delta of huber from the distances of the rows from their
-// geometric median.
+// chooseLoss returns the loss. It chooses the delta of huber from the distances of the
+// rows to their geometric median.
 func (f *meanFlags) chooseLoss(ctx context.Context, x scqm.Data) (framework.Loss, error) {
 	if !f.loss.NeedsDelta() {
 		return f.loss.MakeFor(ctx, x, scqm.Config{Latent: 1})
@@ -188,7 +188,7 @@ func (m *foundMean) addInfluence(ctx context.Context, x scqm.Data, f *meanFlags)
 	return nil
 }
 
-// columns are the numbers of all rows.
+// columns returns the output columns, with one value for each row.
 func (m *foundMean) columns() (*dataset.Matrix, error) {
 	out, err := cli.NewTable(len(m.moves), "influence", "residual")
 	if err != nil {
@@ -200,7 +200,7 @@ func (m *foundMean) columns() (*dataset.Matrix, error) {
 	return out, nil
 }
 
-// meanReport is what scqm mean prints.
+// meanReport is the JSON output of scqm mean.
 type meanReport struct {
 	Mean      []float64 `json:"mean"`
 	Loss      string    `json:"loss"`

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/models/denoise"
 )
 
-// methodEntry is one line of scqm methods.
+// methodEntry is one line of the output of scqm methods.
 type methodEntry struct {
 	Name     string   `json:"name"`
 	Summary  string   `json:"summary"`

@@ -34,11 +34,11 @@ func pluginCommand() *cobra.Command {
 	return cmd
 }
 
-// foundPlugin is one line of scqm plugin list.
+// foundPlugin is one line of the output of scqm plugin list.
 type foundPlugin struct {
 	Name string `json:"name"`
 	Path string `json:"path"`
-	// State is "ready", "hidden by an earlier one" or why the file is refused.
+	// State is "ready", "hidden by an earlier one", or the reason why the file is rejected.
 	State string `json:"state"`
 }
 

@@ -28,7 +28,7 @@ the model's loss: what reconstruct makes of what transform makes of it.
   second          distance of the row from the second best of them, 0 if there is
                   one`
 
-// projection is scqm project.
+// projection is the command scqm project.
 type projection struct {
 	mapping
 	report bool
@@ -51,7 +51,7 @@ func projectCommand() *cobra.Command {
 	return cmd
 }
 
-// project projects, with a report if there is to be one.
+// project projects the rows of x. It appends the columns of the report if --report is given.
 func (f *projection) project(m *scqm.Model, ctx context.Context, x block, threads int) (*dataset.Matrix, error) {
 	out := &dataset.Matrix{Rows: x.N, Cols: x.D, Names: x.names}
 	var err error
@@ -71,7 +71,7 @@ func (f *projection) project(m *scqm.Model, ctx context.Context, x block, thread
 	return cli.Beside(out, more)
 }
 
-// projectionColumns are the columns that --report adds.
+// projectionColumns returns the columns that --report adds.
 func projectionColumns(p *scqm.Projection) (*dataset.Matrix, error) {
 	names := []string{"residual", "min_eigenvalue"}
 	if p.Certifies {

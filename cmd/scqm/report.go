@@ -99,7 +99,7 @@ func writePage(ctx context.Context, m *scqm.Model, x scqm.Data, c page.Config) (
 	return text.String(), err
 }
 
-// fitArguments are the flags that a fit had.
+// fitArguments returns the flags with which the model was fitted.
 func fitArguments(m *scqm.Meta) string {
 	text := fmt.Sprintf(" -d %d", m.Latent)
 	if m.Linear {

@@ -13,8 +13,8 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// run executes one command line and returns the exit code. An error is one line
-// on stderr.
+// run executes one command line and returns its exit code. It prints an error as one
+// line on stderr.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer memory.SetCeiling(0, "")
 	root := rootCommand()

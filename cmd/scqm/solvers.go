@@ -8,7 +8,7 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// solverEntry is one line of scqm solvers.
+// solverEntry is one line of the output of scqm solvers.
 type solverEntry struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`

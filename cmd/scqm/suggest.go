@@ -110,7 +110,7 @@ func (f *suggestFlags) run(cmd *cobra.Command, path string) error {
 	return f.print(cmd, s, m.Names)
 }
 
-// suggestionTable has a line for every trial.
+// suggestionTable returns a table with a row for each trial.
 func suggestionTable(s *selection.Suggestion) *dataset.Matrix {
 	m := &dataset.Matrix{Names: []string{"d", "s", "predicted", "worse", "worse_error", "learned", "held_out", "s_effective", "warned", "ridge", "curvature_extent", "recommended"}}
 	m.Rows, m.Cols = len(s.Trials), len(m.Names)
@@ -121,7 +121,7 @@ func suggestionTable(s *selection.Suggestion) *dataset.Matrix {
 	return m
 }
 
-// suggestReport is what scqm suggest --json prints.
+// suggestReport is the JSON output of scqm suggest.
 type suggestReport struct {
 	*selection.Suggestion
 	Header []string `json:"header"` // names in the first row, null where it holds none

@@ -13,13 +13,13 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// versionReport says which program this is.
+// versionReport is the output of scqm version.
 type versionReport struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	Revision string `json:"revision,omitempty"`
-	Modified bool   `json:"modified,omitempty"` // the sources differ from the revision
+	Modified bool   `json:"modified,omitempty"` // the sources differ from the commit
 }
 
 func versionCommand() *cobra.Command {
@@ -71,8 +71,8 @@ func (r versionReport) rows() [][]string {
 	return append(rows, []string{"revision", r.Revision})
 }
 
-// printLicences prints what the program is linked from: a table and the texts, or
-// a list for other programs.
+// printLicences prints the licences of the modules linked into the program: a table and
+// the texts, or JSON.
 func printLicences(w io.Writer, asJSON bool) error {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// KnownCommand refuses what is left of a command line when no command was
-// recognised in it.
+// KnownCommand returns an error if args is not empty: then its first word is not the
+// name of a command.
 func KnownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -20,7 +20,7 @@ func KnownCommand(root *cobra.Command, args []string) error {
 	return Usagef("no command %q%s; see scqm --help", args[0], hint)
 }
 
-// Arguments wants exactly the arguments named.
+// Arguments returns a check that the command line has exactly one argument for each name.
 func Arguments(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == len(names) {
@@ -37,8 +37,8 @@ func Arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// Refuse returns an error if one of the flags was given although it does
-// nothing under the circumstances.
+// Refuse returns an error if one of the flags called names was given although it has no
+// effect in the stated circumstances.
 func Refuse(cmd *cobra.Command, circumstances string, names ...string) error {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {

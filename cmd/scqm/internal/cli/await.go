@@ -2,8 +2,8 @@ package cli
 
 import "context"
 
-// Await does work that cannot be cancelled. When the context is done first, the
-// work is left behind: the process is about to end.
+// Await runs work that cannot be cancelled. If ctx is done first, Await returns without
+// waiting for work, because the process is about to end.
 func Await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {

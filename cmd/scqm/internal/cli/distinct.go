@@ -6,12 +6,12 @@ import (
 	"github.com/scqm/scqm/internal/dataset"
 )
 
-// Named is a file and the flag that names it. Path is "" where the flag was not
-// given.
+// Named is the path of a file and the flag that gives it. Path is "" if the flag was
+// not given.
 type Named struct{ Flag, Path string }
 
-// Distinct refuses to write what is read, which would be lost, and to write two
-// results to one file.
+// Distinct returns an error if an output file is also an input file, which would be
+// overwritten, or if two outputs are the same file.
 func Distinct(outputs []Named, inputs ...[]string) error {
 	for i, o := range outputs {
 		for _, in := range slices.Concat(inputs...) {

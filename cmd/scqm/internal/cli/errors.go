@@ -1,6 +1,5 @@
-// Package cli holds what the commands of scqm have in common, whatever they do:
-// values of flags, arguments, errors and exit codes, printing, and work that an
-// interruption leaves behind.
+// Package cli holds code that all commands of scqm share: values of flags, arguments,
+// errors and exit codes, printing, and waiting for work that cannot be cancelled.
 package cli
 
 import (
@@ -27,19 +26,19 @@ const (
 	ExitInterrupted = 130
 )
 
-// ErrUsage marks a command line that asks for what cannot be.
+// ErrUsage matches errors of an invalid command line.
 var ErrUsage = errors.New("wrong usage")
 
-// marks say of what kind an error is. They are for ExitCode, not for people.
+// marks are errors that ExitCode matches to find the kind of an error. OneLine removes their text from messages.
 var marks = []error{ErrUsage, dataset.ErrInput, scqm.ErrInput, framework.ErrInvalid, experiments.ErrDigits, experiments.ErrImages}
 
-// Interruption is the cause of a context that a signal cancelled.
+// Interruption is the cancellation cause of a context that a signal cancelled.
 type Interruption struct{ os.Signal }
 
-// Error names the signal.
+// Error returns the name of the signal.
 func (i Interruption) Error() string { return i.String() }
 
-// ExitCode is what a shell expects of a process that the signal ended.
+// ExitCode returns the exit code that shells use for a process that this signal ended.
 func (i Interruption) ExitCode() int {
 	if s, ok := i.Signal.(syscall.Signal); ok {
 		return 128 + int(s)
@@ -47,12 +46,12 @@ func (i Interruption) ExitCode() int {
 	return ExitInterrupted
 }
 
-// Usagef returns an error that matches ErrUsage and what the format wraps.
+// Usagef returns an error that matches ErrUsage and any error that the format wraps.
 func Usagef(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", fmt.Errorf(format, args...), ErrUsage)
 }
 
-// ExitCode returns the code for the error that a command ended with, nil for none.
+// ExitCode returns the exit code for the error err of a command. It is 0 if err is nil.
 func ExitCode(ctx context.Context, err error) int {
 	if err == nil {
 		return 0
@@ -72,8 +71,8 @@ func ExitCode(ctx context.Context, err error) int {
 	return ExitFailed
 }
 
-// OneLine renders the error of a command: the command, the place, the cause and
-// the remedy, each once. args are those of the command line.
+// OneLine formats the error of a command as one line: the command, the place, the cause
+// and the remedy, each once. args are the arguments of the command line.
 func OneLine(cmd *cobra.Command, err error, args ...string) string {
 	text, _, _ := strings.Cut(quoteArguments(err.Error(), args), "\n")
 	command := strings.ReplaceAll(cmd.CommandPath(), " ", ": ") + ": "
@@ -86,8 +85,8 @@ func OneLine(cmd *cobra.Command, err error, args ...string) string {
 	return command + quote.Escape(strings.ReplaceAll(text, context.Canceled.Error(), "interrupted"))
 }
 
-// quoteArguments quotes arguments with characters that would break the line, or
-// move the cursor, where they stand in a text.
+// quoteArguments quotes each occurrence in text of an argument that has characters
+// which would break the line or move the cursor.
 func quoteArguments(text string, args []string) string {
 	for _, arg := range args {
 		if _, value, set := strings.Cut(arg, "="); set && strings.HasPrefix(arg, "-") {
@@ -100,7 +99,7 @@ func quoteArguments(text string, args []string) string {
 	return text
 }
 
-// Warn prints one line on stderr: the command and what is wrong with its result.
+// Warn prints one line on stderr: the command and text, which says what is wrong with the result.
 func Warn(cmd *cobra.Command, text string) {
 	text, _, _ = strings.Cut(text, "\n")
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", strings.ReplaceAll(cmd.CommandPath(), " ", ": "), quote.Escape(text))

@@ -2,8 +2,8 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// Listing completes a command without arguments that prints what entries returns:
-// as a table by rows, or as a JSON array.
+// Listing makes cmd a command without arguments that prints the result of entries. It
+// prints a table made by rows, or a JSON array.
 func Listing[T any](cmd *cobra.Command, entries func() []T, rows func([]T) [][]string) *cobra.Command {
 	var asJSON bool
 	cmd.Args = Arguments()

@@ -13,19 +13,19 @@ import (
 	"github.com/scqm/scqm/internal/stdio"
 )
 
-// closedFile is a standard file that was closed when the program began.
+// closedFile stands for a standard stream whose file descriptor was closed when the program began.
 type closedFile struct{ name, remedy string }
 
 func (c closedFile) Error() string { return c.name + " is closed; " + c.remedy }
 
-// Read fails.
+// Read returns a usage error.
 func (c closedFile) Read([]byte) (int, error) { return 0, Usagef("%w", c) }
 
-// Write fails.
+// Write returns an error.
 func (c closedFile) Write([]byte) (int, error) { return 0, c }
 
-// StandardInput is where - reads from. closed has a bit for each descriptor that
-// was closed when the program began; see stdio.Closed.
+// StandardInput returns the reader for the path -. Bit n of closed means that file
+// descriptor n was closed when the program began; see stdio.Closed.
 func StandardInput(closed uint32) io.Reader {
 	if closed&(1<<stdio.In) != 0 {
 		return closedFile{"standard input", "name a file, or send it one with <"}
@@ -33,7 +33,7 @@ func StandardInput(closed uint32) io.Reader {
 	return os.Stdin
 }
 
-// StandardOutput is where results and reports go.
+// StandardOutput returns the writer for results and reports. closed is that of [StandardInput].
 func StandardOutput(closed uint32) io.Writer {
 	if closed&(1<<stdio.Out) != 0 {
 		return closedFile{"standard output", "send it to a file, or to /dev/null"}
@@ -41,8 +41,8 @@ func StandardOutput(closed uint32) io.Writer {
 	return os.Stdout
 }
 
-// Output is standard output. It remembers its first error, which those who
-// print help pass over, and does not wait for a reader after a signal.
+// Output is standard output. It stores its first write error, because code that prints
+// help ignores write errors. After a signal it does not wait for a blocked reader.
 type Output struct {
 	io.Writer
 
@@ -53,10 +53,10 @@ type Output struct {
 // NewOutput returns standard output for a command that ctx interrupts.
 func NewOutput(ctx context.Context, w io.Writer) *Output { return &Output{Writer: w, ctx: ctx} }
 
-// Err is the first error of writing, nil where there was none.
+// Err returns the first write error, or nil if there was none.
 func (o *Output) Err() error { return o.err }
 
-// Write writes all of p, or fails with what failed before.
+// Write writes all of p. After a failed write it returns the error of that write.
 func (o *Output) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
@@ -76,8 +76,8 @@ func (o *Output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Check fails where nothing can be written at all, before long work is done in
-// vain.
+// Check returns an error if standard output cannot be written. Commands call it before
+// they start long work.
 func (o *Output) Check() error {
 	if closed, ok := o.Writer.(closedFile); ok {
 		return closed
@@ -85,12 +85,12 @@ func (o *Output) Check() error {
 	return nil
 }
 
-// lastWords is how long what an interrupted command has to say may take on a
-// pipe or a device, which may have nobody at its other end.
+// lastWords is the maximum time for the final output of an interrupted command to a
+// pipe or a device, which may have no reader.
 const lastWords = 2 * time.Second
 
-// awaitBriefly does work of which a part may be lost, such as writing to a pipe. A
-// context that is done leaves it lastWords to end.
+// awaitBriefly runs work whose output may be lost in part, such as a write to a pipe.
+// Once ctx is done, it waits for work at most lastWords.
 func awaitBriefly[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	if ctx.Err() == nil {
 		return Await(ctx, work)
@@ -104,9 +104,9 @@ func awaitBriefly[T any](ctx context.Context, work func() (T, error)) (T, error)
 	return value, err
 }
 
-// Save writes the file path. What takes the place of an older file is finished
-// whatever happens. A pipe or a device, whose other end may be nobody's, is left
-// behind when a signal comes.
+// Save calls write to write the file path. The replacement of an existing file is
+// always completed. After a signal, Save stops waiting for a pipe or a device, which
+// may have no reader.
 func Save(ctx context.Context, path string, write func() error) error {
 	work := func() (struct{}, error) { return struct{}{}, write() }
 	if !dataset.IsStream(path) {

@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/internal/quote"
 )
 
-// PrintJSON prints one value. Numbers that JSON does not have are an error.
+// PrintJSON prints v as JSON. It returns an error if v contains NaN or an infinity.
 func PrintJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -17,8 +17,8 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// PrintTable aligns the cells of rows in columns. Cells with characters that are not to
-// be shown are quoted.
+// PrintTable prints rows as aligned columns. It quotes cells that contain unprintable
+// characters.
 func PrintTable(w io.Writer, rows [][]string) error {
 	var text strings.Builder
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -13,10 +13,10 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// RowsOf shares the memory of m.
+// RowsOf returns the rows of m as Data. Both share the same memory.
 func RowsOf(m *dataset.Matrix) scqm.Data { return scqm.Data{N: m.Rows, D: m.Cols, X: m.Data} }
 
-// ZeroOrOne is the number that stands for a flag in a table.
+// ZeroOrOne returns 1 if set is true and 0 otherwise, for a table of numbers.
 func ZeroOrOne(set bool) float64 {
 	if set {
 		return 1
@@ -24,8 +24,8 @@ func ZeroOrOne(set bool) float64 {
 	return 0
 }
 
-// NewTable returns a table of so many rows with room for numbers in all columns,
-// to be appended row by row. It fails where there is no memory for them.
+// NewTable returns an empty table with capacity for the given number of rows. The
+// caller appends row by row. It returns an error if memory is insufficient.
 func NewTable(rows int, names ...string) (*dataset.Matrix, error) {
 	const numberBytes = 8
 	if err := memory.Check("the columns to write", numberBytes*float64(rows)*float64(len(names)), "leave columns out"); err != nil {
@@ -34,7 +34,7 @@ func NewTable(rows int, names ...string) (*dataset.Matrix, error) {
 	return &dataset.Matrix{Rows: rows, Cols: len(names), Names: names, Data: make([]float64, 0, rows*len(names))}, nil
 }
 
-// Beside puts the columns of more, which may be nil, to the right of those of m.
+// Beside returns m with the columns of more appended on the right. more may be nil.
 func Beside(m, more *dataset.Matrix) (*dataset.Matrix, error) {
 	if more == nil {
 		return m, nil
@@ -60,13 +60,13 @@ func WriteMatrix(cmd *cobra.Command, path string, m *dataset.Matrix) error {
 	return Save(cmd.Context(), path, func() error { return dataset.Write(path, m, cmd.OutOrStdout()) })
 }
 
-// WriteRows writes a table as its rows come, see [dataset.WriteRows].
+// WriteRows writes a table row by row as produce computes the rows; see [dataset.WriteRows].
 func WriteRows(cmd *cobra.Command, path string, t dataset.Table, produce func(write func([]float64) error) error) error {
 	return Save(cmd.Context(), path, func() error { return dataset.WriteRows(path, t, cmd.OutOrStdout(), produce) })
 }
 
-// HeaderRow is the line of a report about what was taken as names, none where
-// nothing was.
+// HeaderRow returns the line of a report that says which names were taken from the
+// first row. It is nil if names is nil.
 func HeaderRow(names []string) [][]string {
 	if names == nil {
 		return nil
@@ -83,7 +83,7 @@ func HeaderRow(names []string) [][]string {
 	return [][]string{{"header", "the first row, taken as names: " + text}}
 }
 
-// UpperMedian is the upper median, 0 of nothing.
+// UpperMedian returns the upper median of v, or 0 if v is empty.
 func UpperMedian(v []float64) float64 {
 	if len(v) == 0 {
 		return 0

@@ -12,8 +12,8 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// Value is a flag that refuses, while the command line is read, what cannot be
-// meant. Nothing is shown as the default of a zero target.
+// Value is a flag that rejects invalid values while the command line is parsed. Help
+// texts show no default if the target is zero.
 type Value[T comparable] struct {
 	target *T
 	kind   string // the placeholder in help texts
@@ -35,16 +35,16 @@ func (v Value[T]) String() string {
 	return fmt.Sprint(*v.target)
 }
 
-// Type returns the placeholder.
+// Type returns the placeholder of the flag in help texts.
 func (v Value[T]) Type() string { return v.kind }
 
-// Parsed is a flag whose placeholder in help texts is kind; parse refuses what cannot
-// be meant.
+// Parsed returns a flag with the placeholder kind in help texts. parse returns an error
+// for an invalid value.
 func Parsed[T comparable](target *T, kind string, parse func(string) (T, error)) Value[T] {
 	return Value[T]{target, kind, parse}
 }
 
-// Name is the name of a file or a directory.
+// Name returns a flag for the name of a file or a directory.
 func Name(target *string, kind string) Value[string] {
 	return Value[string]{target, kind, func(s string) (string, error) {
 		if s == "" {
@@ -54,7 +54,7 @@ func Name(target *string, kind string) Value[string] {
 	}}
 }
 
-// Natural is a whole number of at least 0.
+// Natural returns a flag for an integer of at least 0.
 func Natural(target *uint64) Value[uint64] {
 	return Value[uint64]{target, "N", func(s string) (uint64, error) {
 		n, err := strconv.ParseUint(s, 10, 64)
@@ -65,7 +65,7 @@ func Natural(target *uint64) Value[uint64] {
 	}}
 }
 
-// Count is a whole number of at least 1.
+// Count returns a flag for an integer of at least 1.
 func Count(target *int) Value[int] {
 	return Value[int]{target, "N", func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
@@ -76,7 +76,7 @@ func Count(target *int) Value[int] {
 	}}
 }
 
-// Positive is a finite number above 0.
+// Positive returns a flag for a finite number above 0.
 func Positive(target *float64) Value[float64] {
 	return Value[float64]{target, "X", func(s string) (float64, error) {
 		x, err := strconv.ParseFloat(s, 64)
@@ -87,7 +87,7 @@ func Positive(target *float64) Value[float64] {
 	}}
 }
 
-// NonNegative is a finite number of at least 0.
+// NonNegative returns a flag for a finite number of at least 0.
 func NonNegative(target *float64) Value[float64] {
 	return Value[float64]{target, "X", func(s string) (float64, error) {
 		x, err := strconv.ParseFloat(s, 64)
@@ -98,8 +98,8 @@ func NonNegative(target *float64) Value[float64] {
 	}}
 }
 
-// Ceiling is the most memory for data; work that takes more is refused from then
-// on.
+// Ceiling returns a flag for the memory limit. Once the flag is parsed, work that needs
+// more memory for data fails.
 func Ceiling(target *int64) Value[int64] {
 	return Value[int64]{target, "SIZE", func(s string) (int64, error) {
 		n, err := memory.Parse(s)
@@ -110,7 +110,7 @@ func Ceiling(target *int64) Value[int64] {
 	}}
 }
 
-// Duration is a time above 0, as 1m30s or in seconds.
+// Duration returns a flag for a positive duration, given as in 1m30s or in seconds.
 func Duration(target *time.Duration) Value[time.Duration] {
 	return Value[time.Duration]{target, "TIME", func(s string) (time.Duration, error) {
 		d, err := time.ParseDuration(s)
@@ -124,12 +124,12 @@ func Duration(target *time.Duration) Value[time.Duration] {
 	}}
 }
 
-// Choice is one of a few words.
+// Choice returns a flag whose value must be one of words.
 func Choice(target *string, words ...string) Value[string] {
 	return OneOf(target, strings.Join(words, "|"), words...)
 }
 
-// OneOf is one of many names, whose placeholder in help texts is kind.
+// OneOf returns a flag whose value must be one of names. Its placeholder in help texts is kind.
 func OneOf(target *string, kind string, names ...string) Value[string] {
 	return Value[string]{target, kind, func(s string) (string, error) {
 		if !slices.Contains(names, s) {
@@ -139,12 +139,12 @@ func OneOf(target *string, kind string, names ...string) Value[string] {
 	}}
 }
 
-// CountOr is a whole number of at least 1, or a word.
+// CountOr returns a flag for an integer of at least 1 or one of words.
 func CountOr(target *string, words ...string) Value[string] {
 	return orWord(target, "N", Count(new(int)).parse, words)
 }
 
-// PositiveOr is a number above 0, or a word.
+// PositiveOr returns a flag for a number above 0 or one of words.
 func PositiveOr(target *string, words ...string) Value[string] {
 	return orWord(target, "X", Positive(new(float64)).parse, words)
 }

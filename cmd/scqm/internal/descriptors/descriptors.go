@@ -1,9 +1,9 @@
-// Package descriptors ends a program that may open too few files, with a
-// sentence. The Go runtime would end it with a trace when the first file is
-// opened, which a package of the program does while it is initialised:
-// protobuf reads the executable. Packages are initialised in the order of their
-// paths as soon as those that they import are, and this one imports next to
-// nothing, so that it comes first.
+// Package descriptors ends the program with a one-line message if the limit of open
+// files is too low. Without it, the Go runtime would print a stack trace when the first
+// file is opened. That happens while packages are initialised: protobuf reads the
+// executable. Go initialises packages in the order of their import paths, once their
+// imports are initialised. This package imports almost nothing, so that it is
+// initialised before protobuf.
 package descriptors
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/scqm/scqm/internal/stdio"
 )
 
-// needed is how many files must be open at a time: one, two for what the
-// runtime waits with, and one for good measure.
+// needed is the required number of open files: one, two for the poller of the Go
+// runtime, and one spare.
 const needed = 4
 
 const complaint = "scqm: this process may not open 4 more files; raise the limit with ulimit -n, or close files\n"

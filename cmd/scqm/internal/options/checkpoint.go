@@ -13,7 +13,7 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// Checkpoint holds the flags that say where a fit is stored while it runs.
+// Checkpoint holds the flags that say in which file the state of a running fit is stored.
 type Checkpoint struct {
 	path   string
 	every  time.Duration
@@ -21,7 +21,7 @@ type Checkpoint struct {
 	file   *scqm.CheckpointFile // locked by Check; nil: none
 }
 
-// AddTo adds the flags.
+// AddTo adds the checkpoint flags to cmd.
 func (f *Checkpoint) AddTo(cmd *cobra.Command) {
 	f.every = framework.DefaultCheckpointEvery
 	flags := cmd.Flags()
@@ -30,8 +30,8 @@ func (f *Checkpoint) AddTo(cmd *cobra.Command) {
 	flags.BoolVar(&f.resume, "resume", false, "go on with the fit stored by --checkpoint, if there is one")
 }
 
-// Check refuses places that cannot be written, ones that are taken, and flags that do
-// nothing without a place. It locks the file.
+// Check returns an error if the file cannot be written, if another fit uses it, or if
+// other checkpoint flags are given without a file. It locks the file.
 func (f *Checkpoint) Check(cmd *cobra.Command) error {
 	if f.path == "" {
 		return cli.Refuse(cmd, "without --checkpoint", "resume", "checkpoint-every")
@@ -52,10 +52,10 @@ func (f *Checkpoint) Check(cmd *cobra.Command) error {
 	return nil
 }
 
-// Output is the file that is written while a fit runs.
+// Output returns the path of the checkpoint file and its flag.
 func (f *Checkpoint) Output() cli.Named { return cli.Named{Flag: "--checkpoint", Path: f.path} }
 
-// Choose returns what the flags ask for, nil for nothing.
+// Choose returns the checkpoint settings from the flags, or nil if no checkpoint is wanted.
 func (f *Checkpoint) Choose() *framework.Checkpoint {
 	if f.file == nil {
 		return nil
@@ -63,7 +63,7 @@ func (f *Checkpoint) Choose() *framework.Checkpoint {
 	return f.file.Checkpoint(f.every)
 }
 
-// Close lets other fits have the file.
+// Close unlocks the file so that other fits can use it.
 func (f *Checkpoint) Close() {
 	if f.file != nil {
 		f.file.Close()

@@ -1,6 +1,6 @@
-// Package options holds the groups of flags that several commands share. Each adds
-// its flags to a command, refuses what does not fit together, and makes of them what
-// the models need.
+// Package options holds groups of flags that several commands share. Each group adds
+// its flags to a command, rejects invalid combinations, and converts the flags to
+// settings of the library.
 package options
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// Data are the flags that say which part of a table is taken, and how.
+// Data holds the flags that say which rows and columns of a table are read, and how.
 type Data struct {
 	columns []string
 	memory  int64
@@ -29,13 +29,13 @@ type Data struct {
 
 	// Missing accepts missing entries, which are NaN in what Read returns.
 	Missing bool
-	// Complete leaves out rows with missing entries that are accepted.
+	// Complete omits rows with missing entries if Missing is set.
 	Complete bool
-	// Dropped are the rows that were left out, by their numbers in the file.
+	// Dropped holds the indices in the file of the rows that were omitted.
 	Dropped []int
 }
 
-// The policies of --missing.
+// The values of the flag --missing.
 const (
 	missingError  = "error"
 	missingIgnore = "ignore"
@@ -49,7 +49,7 @@ const (
 
 var headers = map[string]dataset.Header{headerAuto: dataset.HeaderAuto, headerYes: dataset.HeaderYes, headerNo: dataset.HeaderNo}
 
-// AddTo adds the flags.
+// AddTo adds all flags of the group to cmd.
 func (f *Data) AddTo(cmd *cobra.Command) {
 	f.AddColumnsTo(cmd)
 	flags := cmd.Flags()
@@ -68,10 +68,10 @@ func (f *Data) missingUsage() string {
 	return "missing entries (NaN, NA; empty fields in CSV and TSV) are an error, or carry no weight (default error)"
 }
 
-// IgnoresMissing says that missing entries are to be ignored.
+// IgnoresMissing reports whether --missing asks to ignore missing entries.
 func (f *Data) IgnoresMissing() bool { return f.missing == missingIgnore }
 
-// MissingFor takes missing entries as a model does, unless they are an error by the flags.
+// MissingFor treats missing entries as the model m does, unless the flags make them an error.
 func (f *Data) MissingFor(path string, m *scqm.Model) error {
 	if f.IgnoresMissing() && m.Meta.Missing == nil {
 		return cli.Usagef("--missing ignore: %s was learned without it, and takes complete rows; fit with --missing ignore, or fill in what is missing", path)
@@ -80,7 +80,7 @@ func (f *Data) MissingFor(path string, m *scqm.Model) error {
 	return nil
 }
 
-// AddColumnsTo adds the flags that make sense for any table.
+// AddColumnsTo adds the flags that apply to every table to cmd.
 func (f *Data) AddColumnsTo(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.columns, "columns", nil, "take these `COLUMNS` only, by number from 1, range or name: 1,3-5,weight")
 	f.header = headerAuto
@@ -88,7 +88,7 @@ func (f *Data) AddColumnsTo(cmd *cobra.Command) {
 	cmd.Flags().Var(cli.Ceiling(&f.memory), "memory", "most memory for data and the work on them, such as 512M or 4G (default what the machine and the limits of the process have)")
 }
 
-// Check refuses flags that do nothing without others.
+// Check returns an error for a flag that has no effect without another flag that is absent.
 func (f *Data) Check(cmd *cobra.Command) error {
 	f.Missing = f.Missing || f.IgnoresMissing()
 	if f.labels == "" {
@@ -100,11 +100,11 @@ func (f *Data) Check(cmd *cobra.Command) error {
 	return nil
 }
 
-// Inputs are the files that the flags name, "" where they name none.
+// Inputs returns the paths of the files that the flags name. A path is "" if its flag was not given.
 func (f *Data) Inputs() []string { return []string{f.labels} }
 
-// Read reads the rows that the flags select from path, "-" being standard
-// input.
+// Read reads the rows that the flags select from the file path. The path - means
+// standard input.
 func (f *Data) Read(cmd *cobra.Command, path string) (*dataset.Matrix, error) {
 	m, err := reading(f, cmd, path, dataset.Read)
 	if err != nil || f.leavesOut() == dataset.LeaveOutNone {
@@ -114,7 +114,7 @@ func (f *Data) Read(cmd *cobra.Command, path string) (*dataset.Matrix, error) {
 	return m, f.name(cmd, path, dropped, err)
 }
 
-// leavesOut says which rows are left out.
+// leavesOut returns which rows are to be omitted.
 func (f *Data) leavesOut() dataset.LeaveOut {
 	switch {
 	case f.Complete && f.Missing:
@@ -125,10 +125,10 @@ func (f *Data) leavesOut() dataset.LeaveOut {
 	return dataset.LeaveOutNone
 }
 
-// shownRows is the number of rows that are named.
+// shownRows is the maximum number of omitted rows that a message lists.
 const shownRows = 10
 
-// name says which rows are left out.
+// name warns about the rows omitted from the file path and stores them in Dropped. It returns err with the path.
 func (f *Data) name(cmd *cobra.Command, path string, dropped []int, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -148,7 +148,7 @@ func (f *Data) name(cmd *cobra.Command, path string, dropped []int, err error) e
 	return nil
 }
 
-// Number returns the number in the file of a row that was not left out.
+// Number returns the index in the file of a row, given its index among the rows that were not omitted.
 func (f *Data) Number(row int) int {
 	for _, i := range f.Dropped {
 		if i <= row {
@@ -158,7 +158,7 @@ func (f *Data) Number(row int) int {
 	return row
 }
 
-// Open is Read for rows that need not be in memory.
+// Open opens the file path like Read, but returns a source that need not hold all rows in memory.
 func (f *Data) Open(cmd *cobra.Command, path string) (*dataset.Source, error) {
 	src, err := reading(f, cmd, path, dataset.OpenSource)
 	if err != nil || f.leavesOut() == dataset.LeaveOutNone {

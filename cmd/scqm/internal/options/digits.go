@@ -16,21 +16,21 @@ const (
 	digitLabels = "testdata/mnist/labels-idx1-ubyte.gz"
 )
 
-// Digits holds the flags that say where images of digits are; by default among the
-// sources.
+// Digits holds the flags for the files with images of digits and their labels. The
+// default files are in the source tree.
 type Digits struct{ Images, Labels string }
 
-// NewDigits returns the flags with the files among the sources as defaults.
+// NewDigits returns the flags; their defaults are the files in the source tree.
 func NewDigits() Digits { return Digits{Images: digitImages, Labels: digitLabels} }
 
-// AddTo adds the flags.
+// AddTo adds the flags to cmd.
 func (f *Digits) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(cli.Name(&f.Images, "FILE"), "images", "file with images of digits")
 	flags.Var(cli.Name(&f.Labels, "FILE"), "labels", "file with their labels")
 }
 
-// Check refuses the defaults where they are not there.
+// Check returns an error if the default files are to be used and do not exist.
 func (f *Digits) Check(cmd *cobra.Command) error {
 	for _, name := range []string{"images", "labels"} {
 		flag := cmd.Flag(name)

@@ -11,11 +11,11 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// AddFitTo adds a flag for each parameter of a fit that is a number, a word or a switch. They set the fields of a
-// Config, whose other fields are left at their defaults.
+// AddFitTo adds a flag to cmd for each fit parameter that is a number, a word or a
+// switch. The flags set fields of c. The other fields of c keep their defaults.
 func AddFitTo(cmd *cobra.Command, c *scqm.Config) {
 	for _, p := range scqm.Parameters {
-		if p.Field == "" || p.Name == "missing" { // the reader of rows has --missing
+		if p.Field == "" || p.Name == "missing" { // --missing belongs to the group Data
 			continue
 		}
 		usage := p.Text
@@ -26,29 +26,29 @@ func AddFitTo(cmd *cobra.Command, c *scqm.Config) {
 		if p.Kind() == "bool" {
 			flag.NoOptDefVal = "true"
 		}
-		if p.Name == "n_components" { // which the zero Config lacks
+		if p.Name == "n_components" { // the zero Config has no default for it
 			_ = p.Set(c, p.Default)
 		}
 	}
 }
 
-// parameter is the flag of a parameter.
+// parameter is the flag of one parameter of a fit.
 type parameter struct {
 	scqm.Parameter
 	config *scqm.Config
 	text   string
 }
 
-// Set parses what the user has given.
+// Set parses text as the value of the parameter.
 func (f *parameter) Set(text string) error {
 	f.text = text
 	return f.Parameter.Set(f.config, text)
 }
 
-// String returns it.
+// String returns the text that the user gave.
 func (f *parameter) String() string { return f.text }
 
-// Type returns the placeholder of help texts.
+// Type returns the placeholder of the flag in help texts.
 func (f *parameter) Type() string {
 	switch kind := f.Kind(); kind {
 	case "bool", "time":
@@ -59,13 +59,13 @@ func (f *parameter) Type() string {
 	return "N"
 }
 
-// usage says what a parameter is.
+// usage returns the help text of the parameter called name.
 func usage(name string) string {
 	p, _ := scqm.ParameterOf(name)
 	return p.Text
 }
 
-// AddSeedTo adds the flag --seed to a command that fits.
+// AddSeedTo adds the flag --seed.
 func AddSeedTo(flags *pflag.FlagSet, seed *uint64) {
 	flags.Var(cli.Natural(seed), "seed", usage("random_state"))
 }

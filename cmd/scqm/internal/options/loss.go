@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// huberEntries is the loss whose width is a size of entries.
+	// huberEntries is the name of the Huber loss whose delta bounds single entries, not norms of rows.
 	huberEntries = "huber_entries"
-	// mahalanobis is the loss whose parameter comes from a file.
+	// mahalanobis is the name of the loss whose parameter, a matrix, is read from a file.
 	mahalanobis = "mahalanobis"
 )
 
 // Loss holds the flags that choose a loss and its parameters.
 type Loss struct {
-	// Name is the loss asked for; it may be one that the command alone knows.
+	// Name is the name of the requested loss. It may be a name that only the calling command knows.
 	Name string
 
 	p, delta  float64
 	precision string
 	params    losses.Params
-	made      framework.Loss // nil where the data have a say
+	made      framework.Loss // nil if a parameter depends on the data
 	plugin    Plugin
 }
 
-// AddTo adds the flags.
+// AddTo adds the flags to cmd.
 func (f *Loss) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.Name, "loss", "l2", usage("loss")+", by `NAME`; scqm losses lists them")
@@ -46,8 +46,8 @@ func (f *Loss) AddTo(cmd *cobra.Command) {
 	f.plugin.AddParamsTo(cmd)
 }
 
-// Check refuses an unknown loss and parameters that do not fit it. It reads the
-// precision matrix and starts the plugin.
+// Check returns an error for an unknown loss or for invalid parameters. It also reads
+// the precision matrix and starts the plugin.
 func (f *Loss) Check(cmd *cobra.Command) error {
 	if f.plugin.Name != "" {
 		if err := cli.Refuse(cmd, "beside --plugin", "loss", "p", "delta", "precision"); err != nil {
@@ -79,12 +79,12 @@ func (f *Loss) Check(cmd *cobra.Command) error {
 	}
 	loss, err := f.lossFor(trial)
 	if !f.asksData() {
-		f.made = loss // to look at a matrix takes as long as a small fit
+		f.made = loss // kept, because checking a matrix takes as long as a small fit
 	}
 	return err
 }
 
-// Make makes the loss, whose parameters are given.
+// Make returns the loss. All its parameters must be given.
 func (f *Loss) Make() (framework.Loss, error) {
 	if f.plugin.opened != nil {
 		return f.plugin.opened.Loss(), nil
@@ -95,17 +95,17 @@ func (f *Loss) Make() (framework.Loss, error) {
 	return f.lossFor(f.params)
 }
 
-// MakeFor makes the loss for a fit of rows in memory.
+// MakeFor returns the loss for a fit of rows in memory.
 func (f *Loss) MakeFor(ctx context.Context, x scqm.Data, c scqm.Config) (framework.Loss, error) {
 	return f.makeBy(ctx, func() (float64, error) { return scqm.DefaultDelta(ctx, x, c, f.Name) })
 }
 
-// MakeFrom makes the loss for a fit of the rows that an engine reads.
+// MakeFrom returns the loss for a fit of rows that an engine reads.
 func (f *Loss) MakeFrom(ctx context.Context, e scqm.Engine, c scqm.Config) (framework.Loss, error) {
 	return f.makeBy(ctx, func() (float64, error) { return scqm.DefaultDeltaFrom(ctx, e, c, f.Name) })
 }
 
-// makeBy makes the loss, with the delta that is chosen where it is left to the data.
+// makeBy returns the loss. It calls choose for the delta if delta depends on the data.
 func (f *Loss) makeBy(ctx context.Context, choose func() (float64, error)) (framework.Loss, error) {
 	if !f.asksData() {
 		return f.Make()
@@ -117,28 +117,28 @@ func (f *Loss) makeBy(ctx context.Context, choose func() (float64, error)) (fram
 	return f.WithDelta(delta)
 }
 
-// BuiltIn reports that no plugin computes the loss.
+// BuiltIn reports whether the loss is computed by this program rather than by a plugin.
 func (f *Loss) BuiltIn() bool { return f.plugin.Name == "" }
 
-// asksData reports that a parameter of the loss is left to the data.
+// asksData reports whether a parameter of the loss is to be chosen from the data.
 func (f *Loss) asksData() bool {
 	return losses.HasDelta(f.Name) && f.params.Delta == nil && f.BuiltIn()
 }
 
-// NeedsDelta reports that the width of a loss of the norm is left to the data.
+// NeedsDelta reports whether delta is to be chosen from the data and applies to norms of rows.
 func (f *Loss) NeedsDelta() bool { return f.asksData() && f.Name != huberEntries }
 
-// WithDelta makes the loss with a delta chosen by the data.
+// WithDelta returns the loss with the given delta, which was chosen from the data.
 func (f *Loss) WithDelta(delta float64) (framework.Loss, error) {
 	params := f.params
 	params.Delta = &delta
 	return f.lossFor(params)
 }
 
-// Inputs are the files that the flags name, "" where they name none.
+// Inputs returns the paths of the files that the flags name. A path is "" if its flag was not given.
 func (f *Loss) Inputs() []string { return []string{f.precision} }
 
-// Close ends the plugin.
+// Close ends the plugin process, if there is one.
 func (f *Loss) Close() { f.plugin.Close() }
 
 func (f *Loss) lossFor(params losses.Params) (framework.Loss, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/scqm/scqm/plugins"
 )
 
-// Plugin holds the flags that choose a plugin, and the plugin while it runs.
+// Plugin holds the flags that choose a plugin, and the plugin process while it runs.
 type Plugin struct {
 	Name, sha256 string
 	params       []string
@@ -25,19 +25,19 @@ type Plugin struct {
 	opened *plugins.Plugin
 }
 
-// AddTo adds the flags that say which plugin; usage says of what.
+// AddTo adds the flags that name the plugin to cmd. usage is the help text of the flag --plugin.
 func (f *Plugin) AddTo(cmd *cobra.Command, usage string) {
 	cmd.Flags().Var(cli.Name(&f.Name, "NAME|PATH"), "plugin", usage)
 	f.AddTrustTo(cmd)
 }
 
-// AddTrustTo adds the flags that say how far a plugin is trusted.
+// AddTrustTo adds the flags that say which plugin files are accepted.
 func (f *Plugin) AddTrustTo(cmd *cobra.Command) {
 	cmd.Flags().Var(cli.Parsed(&f.sha256, "HEX|any", checksum), "plugin-sha256", "checksum that the file of the plugin must have (default any, and beside a model the one recorded in it)")
 	cmd.Flags().Var(cli.Duration(&f.timeout), "plugin-timeout", fmt.Sprintf("longest wait for an answer of the plugin (default %v)", plugins.DefaultCallTimeout))
 }
 
-// AddParamsTo adds the flag for parameters of the loss.
+// AddParamsTo adds the flag for the parameters of the loss.
 func (f *Plugin) AddParamsTo(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.params, "loss-param", nil, "parameter of the plugin's loss, as `NAME=VALUE`; can be repeated")
 }
@@ -51,7 +51,7 @@ func checksum(s string) (string, error) {
 	return s, nil
 }
 
-// Options are those of package plugins.
+// Options returns the flags as options of package plugins.
 func (f *Plugin) Options() (plugins.Options, error) {
 	o := plugins.Options{Params: map[string]any{}, SHA256: f.sha256, CallTimeout: f.timeout}
 	for _, given := range f.params {
@@ -64,7 +64,7 @@ func (f *Plugin) Options() (plugins.Options, error) {
 	return o, nil
 }
 
-// Open starts the plugin that was asked for.
+// Open starts the plugin that the flags name.
 func (f *Plugin) Open(cmd *cobra.Command) error {
 	o, err := f.Options()
 	if err != nil {
@@ -74,10 +74,10 @@ func (f *Plugin) Open(cmd *cobra.Command) error {
 	return inFlags(err)
 }
 
-// OpenFor starts the plugin that computes the loss of a model, if one does. The
-// model names the loss, never a file: it is looked for where the user keeps
-// plugins, and must be the file that the model was learned with, unless the user
-// names another one by its checksum or takes any.
+// OpenFor starts the plugin that computes the loss of the model m, if a plugin computes
+// it. The model stores the name of the loss, not a path. OpenFor searches the user's
+// plugin folders for that name. The file must have the checksum stored in the model,
+// unless the user gives another checksum or accepts any file.
 func (f *Plugin) OpenFor(cmd *cobra.Command, m *scqm.Model) error {
 	recorded := m.Meta.Loss.Plugin
 	if recorded == nil {
@@ -107,10 +107,10 @@ func (f *Plugin) OpenFor(cmd *cobra.Command, m *scqm.Model) error {
 	return nil
 }
 
-// inFlags says which flag an error of package plugins is about.
+// inFlags replaces the package name in an error of package plugins by the flag --plugin.
 func inFlags(err error) error { return InPlace(err, "--plugin: ") }
 
-// InPlace names a place of the command line instead of the package.
+// InPlace replaces the package name in an error of package plugins by place, a part of the command line.
 func InPlace(err error, place string) error {
 	if err == nil {
 		return nil
@@ -123,15 +123,15 @@ type pluginError struct {
 	error
 }
 
-// Error returns the text of the package without its name.
+// Error returns the error text without the package name.
 func (e pluginError) Error() string {
 	return e.place + strings.TrimPrefix(e.error.Error(), "plugins: ")
 }
 
-// Unwrap returns the error of the package.
+// Unwrap returns the original error of package plugins.
 func (e pluginError) Unwrap() error { return e.error }
 
-// Close ends the plugin, if one was started.
+// Close ends the plugin process, if one was started.
 func (f *Plugin) Close() {
 	if f.opened != nil {
 		f.opened.Close()

@@ -32,17 +32,17 @@ const (
 	progressPeriod = 100 * time.Millisecond
 )
 
-// Progress is the flag that says when a progress bar is shown; without it, where
-// somebody can see it.
+// Progress holds the flag that says when a progress bar is shown. Without the flag, it
+// is shown on a terminal.
 type Progress struct{ when string }
 
-// AddTo adds the flag.
+// AddTo adds the flag to cmd.
 func (f *Progress) AddTo(cmd *cobra.Command) {
 	f.when = progressAuto
 	cmd.Flags().Var(cli.Choice(&f.when, progressAuto, progressAlways, progressNever), "progress", "when to show a progress bar; auto: on a terminal")
 }
 
-// shows reports whether there is to be a bar on w.
+// shows reports whether a progress bar is to be shown on w.
 func (f *Progress) shows(w io.Writer) bool {
 	switch f.when {
 	case progressAlways:
@@ -54,7 +54,7 @@ func (f *Progress) shows(w io.Writer) bool {
 	return ok && isatty.IsTerminal(file.Fd())
 }
 
-// Learn fits a model under a bar.
+// Learn fits a model and shows a progress bar.
 func (f *Progress) Learn(cmd *cobra.Command, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	if stderr := cmd.ErrOrStderr(); f.shows(stderr) {
 		observe, end := showFit(stderr, cmp.Or(c.Options.MaxIterations, framework.DefaultMaxIterations))
@@ -64,8 +64,8 @@ func (f *Progress) Learn(cmd *cobra.Command, x scqm.Data, c scqm.Config) (*scqm.
 	return Learn(cmd.Context(), x, c)
 }
 
-// Part returns the function that moves a bar to a part of the work, nil where there
-// is none, and one that takes it away.
+// Part returns a function that sets the progress bar to a fraction of the work, and one
+// that removes the bar. show is nil if there is no bar.
 func (f *Progress) Part(cmd *cobra.Command) (show func(part float64), end func()) {
 	if stderr := cmd.ErrOrStderr(); f.shows(stderr) {
 		return showPart(stderr)
@@ -73,9 +73,9 @@ func (f *Progress) Part(cmd *cobra.Command) (show func(part float64), end func()
 	return nil, func() {}
 }
 
-// Rows returns the function that moves a bar to so many of n rows, and one that
-// takes it away. Unless it was asked for, there is none where the rows go to
-// standard output.
+// Rows returns a function that sets the progress bar to done of n rows, and one that
+// removes the bar. If the rows are printed to standard output, a bar is shown only if
+// the user asked for it.
 func (f *Progress) Rows(cmd *cobra.Command, n int, printed bool) (show func(done int), end func()) {
 	stderr := cmd.ErrOrStderr()
 	if !f.shows(stderr) || printed && f.when == progressAuto {
@@ -93,8 +93,8 @@ func (f *Progress) Rows(cmd *cobra.Command, n int, printed bool) (show func(done
 	return show, func() { bar.Finish().Write() }
 }
 
-// Reads returns the function that moves a bar to so many of n rows of a read, where
-// they are read more than once, and one that takes it away.
+// Reads returns a function that sets the progress bar to done of n rows, for rows that
+// are read several times, and one that removes the bar.
 func (f *Progress) Reads(cmd *cobra.Command, n int) (show func(read, done int), end func()) {
 	stderr := cmd.ErrOrStderr()
 	if !f.shows(stderr) {
@@ -113,9 +113,9 @@ func (f *Progress) Reads(cmd *cobra.Command, n int) (show func(read, done int), 
 	return show, func() { bar.Finish().Write() }
 }
 
-// Learn fits a model, choosing the loss where there is none. Before the solver has
-// its first iterate there is nothing to keep, and an interruption ends the wait at
-// once; from then on the solver obeys it and hands back the best model so far.
+// Learn fits a model. If c has no loss, it chooses one. Before the first iterate of the
+// solver, an interruption makes Learn return at once. After it, the solver stops and
+// returns the best model so far.
 func Learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	preparing, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
@@ -128,18 +128,18 @@ func Learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	return cli.Await(preparing, func() (*scqm.Fit, error) { return fit(ctx, x, c) })
 }
 
-// newBar draws a bar of so many steps on w.
+// newBar starts a progress bar on w with the given number of steps.
 func newBar(w io.Writer, layout string, steps int) *pb.ProgressBar {
 	bar := pb.ProgressBarTemplate(layout).New(steps).SetWriter(w).
 		Set(pb.Static, true).Set(pb.ReturnSymbol, "\r").Set(pb.CleanOnFinish, true).Start()
-	if bar.Width() == 0 { // a terminal that does not know its size
+	if bar.Width() == 0 { // a terminal that reports no width
 		bar.SetWidth(80)
 	}
 	return bar
 }
 
-// showFit draws a bar on w of a run of at most limit iterations. It returns the
-// observer that moves the bar and a function that takes it away.
+// showFit shows a progress bar on w for a fit of at most limit iterations. It returns
+// an observer that advances the bar and a function that removes it.
 func showFit(w io.Writer, limit int) (func(framework.Record), func()) {
 	bar := newBar(w, fitLayout, limit)
 	last, due := math.NaN(), time.Duration(0)
@@ -160,8 +160,8 @@ func showFit(w io.Writer, limit int) (func(framework.Record), func()) {
 	return observe, func() { bar.Finish().Write() }
 }
 
-// showPart draws a bar on w. It returns the function that moves the bar to a part of
-// the work and one that takes it away.
+// showPart shows a progress bar on w. It returns a function that sets the bar to a
+// fraction of the work and one that removes it.
 func showPart(w io.Writer) (show func(part float64), end func()) {
 	bar := newBar(w, partLayout, partSteps)
 	var due time.Time

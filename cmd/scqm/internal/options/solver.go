@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// SolverAuto is the name that leaves the choice to the problem.
+	// SolverAuto is the name with which the solver is chosen from the problem.
 	SolverAuto  = "auto"
 	presetPaper = "paper"
 	streaming   = "streaming"
@@ -22,7 +22,7 @@ type Solver struct {
 	name, preset string
 }
 
-// AddTo adds the flags.
+// AddTo adds the flags to cmd.
 func (f *Solver) AddTo(cmd *cobra.Command) {
 	f.name = SolverAuto
 	known := []string{SolverAuto}
@@ -34,12 +34,12 @@ func (f *Solver) AddTo(cmd *cobra.Command) {
 	flags.Var(cli.Choice(&f.preset, presetPaper), "preset", "solver, limits and objective (no ridge) of the released code of Zhai and Li")
 }
 
-// NeedsMemory reports whether a solver was chosen that all rows must be in memory for.
+// NeedsMemory reports whether the chosen solver needs all rows in memory.
 func (f *Solver) NeedsMemory() bool {
 	return f.name != SolverAuto && f.name != streaming || f.preset != ""
 }
 
-// Check refuses a solver beside a preset.
+// Check returns an error if both a solver and a preset are given.
 func (f *Solver) Check(cmd *cobra.Command) error {
 	if f.preset == "" {
 		return nil
@@ -47,7 +47,7 @@ func (f *Solver) Check(cmd *cobra.Command) error {
 	return cli.Refuse(cmd, "beside --preset, which chooses a solver", "solver")
 }
 
-// ApplyTo sets the solver of a fit, and what a preset says beside it where the user says nothing.
+// ApplyTo sets the solver of c. It also sets the other values of a preset that the user has not set.
 func (f *Solver) ApplyTo(c *scqm.Config) {
 	switch {
 	case f.preset == presetPaper:
@@ -58,6 +58,6 @@ func (f *Solver) ApplyTo(c *scqm.Config) {
 		c.Options.TimeLimit = asked.TimeLimit
 		c.Ridge = cmp.Or(c.Ridge, scqm.NoRidge)
 	case f.name != SolverAuto:
-		c.Solver, _ = solvers.ByName(f.name) // known since the command line was read
+		c.Solver, _ = solvers.ByName(f.name) // the flag accepts known names only
 	}
 }
