@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/models/denoise"
 )
 
-// hashesOf makes a number of 8 bytes for every row of data, the same for equal rows. The rows of the
-// least are the sample of partitionOf.
+// hashesOf computes a 64-bit hash of each row of data; equal rows have equal hashes.
+// The sample for partitionOf consists of the rows with the smallest hashes.
 func hashesOf(in *input) work {
 	data := in.data()
 	return func(*job) (*outcome, error) {
@@ -21,9 +21,9 @@ func hashesOf(in *input) work {
 	}
 }
 
-// partitionOf cuts space into cells for a method with the settings of denoiserOf and total rows, of
-// which data are those with the least hashes. The report has the dimension, chosen where that was to
-// be done, and cells, each with its bounds lo and hi and its halo.
+// partitionOf partitions space into cells for a method with the settings of denoiserOf. data is a sample of a table of
+// total rows: those with the smallest hashes. The report has the dimension, chosen from the sample if that was asked
+// for, and the cells; each cell has bounds lo and hi and a halo.
 func partitionOf(in *input) work {
 	var s struct {
 		denoiserSettings

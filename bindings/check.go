@@ -4,8 +4,8 @@ import (
 	"github.com/scqm/scqm/framework/frameworktest"
 )
 
-// lossCheckOf tries the laws of losses on a loss, whose precision may be an array: dim is the number
-// of entries of a row, and scale the size of ordinary residuals.
+// lossCheckOf checks a loss against the laws that every loss must satisfy. The precision of the loss
+// may be an array. dim is the number of entries of a row, and scale the typical size of a residual.
 func lossCheckOf(in *input) work {
 	var s struct {
 		Loss      lossChoice `json:"loss"`
@@ -29,8 +29,8 @@ func lossCheckOf(in *input) work {
 	}
 }
 
-// solverCheckOf tries the laws of solvers on one that is written in Python, which QuestionMinimum
-// asks.
+// solverCheckOf checks a solver written in Python against the laws of solvers. The job
+// calls the solver by QuestionMinimum.
 func solverCheckOf(in *input) work {
 	var s struct {
 		Name string `json:"name"`
@@ -38,7 +38,7 @@ func solverCheckOf(in *input) work {
 	in.decode(&s)
 	return func(j *job) (*outcome, error) {
 		report := frameworktest.CheckSolver(pythonSolver{job: j, name: s.Name}, frameworktest.SolverOptions{
-			// Iterators are not stored, and a panic of a problem is Go's.
+			// The state of a Python iterator cannot be stored, and a panic can only come from Go code.
 			Without: []string{frameworktest.StoredState, frameworktest.Panic},
 		})
 		return &outcome{report: report.Verdicts}, j.ctx.Err()

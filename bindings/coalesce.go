@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// pythonCallers is the number of goroutines that ask Python at a time.
+	// pythonCallers is the number of goroutines that may ask Python at the same time.
 	pythonCallers = 64
-	// coalescedNumbers bounds the residuals of questions that are put together: larger
-	// ones are worth a question of their own.
+	// coalescedNumbers is the maximum number of residual entries of a question that is
+	// merged with others. Larger questions are asked on their own.
 	coalescedNumbers = 1 << 13
 )
 
-// askKind is what questions must have in common to be coalesced.
+// askKind is the key of a question. Only questions with equal keys are merged.
 type askKind struct {
 	question, columns      int
 	values, grad, argument bool
 }
 
-// coalesce asks about rows. Python sees finite ones only.
+// coalesce asks Python about the finite rows of a only. The results of other rows are set here.
 func (j *job) coalesce(a *ask) error {
 	return dense.WithFiniteRows(a.r, a.columns, func(finite []float64) error {
 		a.r = finite
@@ -27,7 +27,7 @@ func (j *job) coalesce(a *ask) error {
 	}, a.values, a.grad)
 }
 
-// coalesceFinite asks, a short question together with those of other goroutines.
+// coalesceFinite asks Python. It merges a short question with those of other goroutines.
 func (j *job) coalesceFinite(a *ask) error {
 	if a.rows == 0 || len(a.r) > coalescedNumbers {
 		return j.put(a)
@@ -38,7 +38,7 @@ func (j *job) coalesceFinite(a *ask) error {
 	})
 }
 
-// newCoalescer makes the gatherer of a job.
+// newCoalescer returns the gatherer that merges the questions of a job.
 func (j *job) newCoalescer() *gather.Gatherer[askKind] {
 	return &gather.Gatherer[askKind]{Limit: 1, Max: 4 * coalescedNumbers, Call: func(b gather.Batch[askKind]) error {
 		a := &ask{question: b.Key.question, rows: b.Rows, columns: b.Key.columns, r: b.In[0]}

@@ -12,34 +12,34 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// denoiserSettings are those of denoiserOf; what is left out has the
+// denoiserSettings are the settings of denoiserOf. A setting that is left out has the
 // default of the method.
 type denoiserSettings struct {
 	Method string `json:"method"`
-	// Latent is -1 to choose it by the rows.
+	// Latent is the number of latent coordinates; -1 chooses it from the rows.
 	Latent int `json:"d"`
-	// Neighbors is 0 for the default of the method, -1 to choose by the rows.
+	// Neighbors is the number of neighbours: 0 for the default of the method, -1 to choose it from the rows.
 	Neighbors int `json:"n_neighbors"`
-	// Loss is nil for methods without one, and for Tukey's of auto.
+	// Loss is nil for methods that take no loss, and for auto with its default, Tukey's loss.
 	Loss *lossChoice `json:"loss"`
-	// Ridge is nil for the default; 0 is none.
+	// Ridge is the ridge penalty: nil for the default, 0 for none.
 	Ridge  *float64 `json:"ridge"`
 	Passes int      `json:"passes"`
 	Degree int      `json:"degree"`
 	Flat   bool     `json:"flat_weights"`
 	Width  float64  `json:"width"`
 	Local  bool     `json:"local_width"`
-	// Axes is the number of principal axes, 0 to find it, -1 for all columns.
+	// Axes is the number of principal axes: 0 to choose it, -1 to keep all columns.
 	Axes int `json:"axes"`
-	// CellRows is the number of rows of the cells that larger clouds are cut into, 0 for the default.
+	// CellRows is the number of rows of a cell; large point clouds are cut into cells. 0 is the default.
 	CellRows int `json:"cell_rows"`
-	// Threads does not change the result.
+	// Threads is the number of threads. It does not change the result.
 	Threads int `json:"threads"`
-	// IgnoreMissing leaves rows with missing entries out.
+	// IgnoreMissing omits rows with missing entries.
 	IgnoreMissing bool `json:"ignore_missing"`
 }
 
-// denoiser is the result of a job that fitted a method.
+// denoiser is the result of a job that has fitted a denoising method.
 type denoiser struct {
 	*denoise.Denoiser
 	settings denoiserSettings
@@ -47,12 +47,12 @@ type denoiser struct {
 	grid     denoise.Grid
 }
 
-// denoiserOf fits a method to data, of which equal rows count as one with the sum of their weights;
-// the precision of the loss may be an array. denoiseOf and geometryOf use the outcome as long as the
-// job is not released, and its arrays must live as long. The report has the method used, a note
-// where it is not the one asked for, the dimension, where the grid of numbers of neighbours ended,
-// the number of principal axes (0: all columns), the parameters of its loss, and the plugin that
-// computes it.
+// denoiserOf fits a denoising method to data. Equal rows count as one row with the sum
+// of their weights. The precision of the loss may be an array. denoiseOf and geometryOf
+// use the result until the job is released; the arrays must stay valid until then. The
+// report has the method used, a note if it is not the requested one, the dimension, the
+// position of the chosen number of neighbours in its grid, the number of principal axes
+// (0: all columns), the parameters of the loss, and its plugin.
 func denoiserOf(in *input) work {
 	var s denoiserSettings
 	in.decode(&s)
@@ -81,13 +81,13 @@ func (s denoiserSettings) fit(j *job, data scqm.Data) (*denoiser, error) {
 	}
 	grid := d.Grid(s.Neighbors == denoise.ChooseNeighbors || s.Neighbors == 0 && denoise.ChoosesNeighbors(s.Method))
 	if s.Neighbors == denoise.ChooseNeighbors {
-		s.Neighbors = d.Neighbors() // which need not be chosen again
+		s.Neighbors = d.Neighbors() // chosen by the fit; not chosen again
 	}
 	s.Latent = d.Latent()
 	return &denoiser{Denoiser: d, settings: s, data: data, grid: grid}, nil
 }
 
-// method makes the method for rows of so many columns.
+// method returns the denoising method for rows with the given number of columns.
 func (s denoiserSettings) method(j *job, columns int) (denoise.Method, error) {
 	settings := denoise.Settings{
 		Latent: s.Latent, Neighbors: s.Neighbors, Passes: s.Passes, Degree: s.Degree, Flat: s.Flat,
@@ -115,7 +115,7 @@ func (s denoiserSettings) method(j *job, columns int) (denoise.Method, error) {
 	return denoise.ByName(s.Method, settings)
 }
 
-// part returns what keeps the part of the work that is done for [Wait].
+// part returns a function that stores the completed fraction of the work, which [Wait] reports.
 func (j *job) part() func(float64) {
 	began := time.Now()
 	return func(done float64) {
@@ -134,21 +134,21 @@ func (d *denoiser) report() any {
 	return report
 }
 
-// denoiseSettings are those of denoiseOf and geometryOf.
+// denoiseSettings are the settings of denoiseOf and geometryOf.
 type denoiseSettings struct {
-	// Denoiser is the number of a job of denoiserOf, which must be done and not be released
-	// before this one.
+	// Denoiser is the number of a job of denoiserOf that is done. It must not be released
+	// before this job.
 	Denoiser int64 `json:"denoiser"`
-	// IgnoreMissing leaves rows with missing entries as they are.
+	// IgnoreMissing leaves rows with missing entries unchanged.
 	IgnoreMissing bool    `json:"ignore_missing"`
 	Average       int     `json:"average"`
 	Share         float64 `json:"share"`
 	Threads       int     `json:"threads"`
-	// Viewpoint is where normals point to, for geometryOf; empty for none.
+	// Viewpoint is the point to which the normals of geometryOf are directed. It may be empty.
 	Viewpoint []float64 `json:"viewpoint"`
 }
 
-// denoising reads what is to be denoised, and by what.
+// denoising reads the settings, the fitted denoiser and the rows to denoise.
 func (in *input) denoising() (s denoiseSettings, d *denoiser, data scqm.Data) {
 	in.decode(&s)
 	data = in.data()
@@ -167,7 +167,7 @@ func (in *input) denoising() (s denoiseSettings, d *denoiser, data scqm.Data) {
 	return s, d, data
 }
 
-// run denoises rows.
+// run denoises the rows of y with d. It also describes the surface at them if surface is true.
 func (s denoiseSettings) run(j *job, d *denoiser, y scqm.Data, surface bool) (*denoise.Denoiser, *denoise.Result, error) {
 	of, err := d.forJob(j)
 	if err != nil {
@@ -179,9 +179,9 @@ func (s denoiseSettings) run(j *job, d *denoiser, y scqm.Data, surface bool) (*d
 	return of, r, err
 }
 
-// denoiseOf denoises the rows of data: out, and about with six columns: residual, noise, neighbours,
-// ridge, and 1 or 0 for extrapolated and for unchanged. The report is the root mean square distance
-// from results without sharing.
+// denoiseOf denoises the rows of data. The arrays are out, and about with six columns:
+// residual, noise, neighbours, ridge, extrapolated (1 or 0) and unchanged (1 or 0). The
+// report is the root mean square distance to the results without sharing.
 func denoiseOf(in *input) work {
 	s, d, y := in.denoising()
 	return func(j *job) (*outcome, error) {
@@ -197,9 +197,9 @@ func denoiseOf(in *input) work {
 	}
 }
 
-// geometryOf denoises the rows of data and describes the surface there. Normals agree with the
-// vectors like, if there are any. The arrays are out, normals and principal curvatures, which are
-// missing where d is not D - 1, mean curvature, standard error and outlier score.
+// geometryOf denoises the rows of data and describes the surface there. If the array like is given,
+// normals point to the side of its vectors. The arrays are out, normals, principal curvatures (absent
+// unless d is D - 1), mean curvature, standard error and outlier score.
 func geometryOf(in *input) work {
 	s, d, y := in.denoising()
 	var side denoise.Orientation
@@ -224,9 +224,9 @@ func geometryOf(in *input) work {
 	}
 }
 
-// forJob returns the denoiser for the use of a job: a loss that is computed
-// elsewhere serves the job only that it was made for. Methods with such a loss
-// prepare next to nothing.
+// forJob returns the denoiser for use by the job j. A loss computed by Python or a
+// plugin belongs to the job that made it, so forJob makes the method again with a loss
+// of j. Such methods prepare almost nothing, so this is fast.
 func (d *denoiser) forJob(j *job) (*denoise.Denoiser, error) {
 	if d.settings.Loss == nil || !d.settings.Loss.elsewhere() {
 		return d.Denoiser, nil

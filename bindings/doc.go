@@ -1,38 +1,37 @@
-// Package bindings is what the Python module is made of: one flat package of
-// functions that gopy exports.
+// Package bindings contains the functions that gopy exports to the Python module, all in
+// one flat package.
 //
 // # Conventions
 //
-// Results and arguments are numbers and strings. Settings travel as JSON.
-// Arrays travel as the address of their first number, in JSON with their shape; the
-// caller keeps them alive, C-contiguous and unchanged until the call returns
-// or, where a job was started, until the job is released. Go writes to an
-// address only where a parameter is named as a destination.
+// Arguments and results are numbers and strings. Settings are passed as JSON. An array is
+// passed as the address of its first number; in JSON its shape is added. The caller keeps
+// the array alive, C-contiguous and unchanged until the call returns or, if a job was
+// started, until the job is released. Go writes to an address only if the parameter is
+// described as a destination.
 //
 // # Jobs
 //
-// Whatever may take long is a job: [Start] begins it under a number of
-// the caller's choice, which no other job has, and returns at once; small work,
-// which surely takes no more than milliseconds, is done by then. The caller
-// knows the number even where an interrupt keeps it from seeing the return.
-// [Wait] waits a short while for news, [Cancel] asks it to end, [Report] and
-// [Fetch] have what it has made, and [Release] forgets it. A job that is done
-// may be kept, where others use what it has made. Between two calls of Wait the
-// interpreter is free to handle signals and to show progress.
+// A computation that may take long is a job. [Start] starts it under a unique number
+// chosen by the caller and returns at once; a job of a few milliseconds is complete by
+// then. The caller knows the number even if an interrupt hides the return of Start.
+// [Wait] waits a short time for news, [Cancel] asks the job to end, [Report] and [Fetch]
+// return its results, and [Release] removes it. A completed job may be kept if later jobs
+// use its results. Between two calls of Wait, the interpreter can handle signals and show
+// progress.
 //
-// What a job does is a function of this package that reads settings and arrays,
-// and returns the work; the table of them is acts.
+// The work of a job is returned by a function of this package that reads the settings and
+// arrays. The map acts lists these functions.
 //
 // # Questions
 //
-// Jobs never call into Python. Where one needs Python, to evaluate a loss or
-// to run a solver written there, Wait returns [Asked]; the caller fetches the
-// arguments, computes and answers, and waits again.
+// Jobs never call into Python. If a job needs Python, to evaluate a loss or to run a
+// solver written in Python, Wait returns [Asked]. The caller then fetches the arguments,
+// computes the answer, passes it to the job, and calls Wait again.
 //
 // # Functions
 //
-// [Minimize] and [CheckProblem] are no jobs: they work on the thread that has
-// called, and call functions in Python there.
+// [Minimize] and [CheckProblem] are not jobs. They run on the calling thread and call
+// Python functions on it.
 //
 // # Errors
 //
@@ -49,5 +48,5 @@
 //	panic       a fault of this library
 //	failed      anything else
 //
-// A panic ends the call or job it happens in and nothing else.
+// A panic ends only the call or job in which it occurs.
 package bindings

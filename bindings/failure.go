@@ -22,7 +22,7 @@ var (
 	errStopped = errors.New("budget used up")
 )
 
-// kinds says which kind of failure an error is; the first match counts.
+// kinds maps errors to the kind that the error text begins with. The first match is used.
 var kinds = []struct {
 	mark error
 	kind string
@@ -44,20 +44,20 @@ var kinds = []struct {
 	{dataset.ErrInput, "input"},
 }
 
-// marks are for kinds, not for people.
+// marks are errors that only identify the kind. Their text is removed from messages.
 var marks = []error{scqm.ErrInput, framework.ErrInvalid, dataset.ErrInput}
 
-// fileError marks a failure to write a file, whatever else it is.
+// fileError marks an error as a failure to write a file. It takes precedence over other kinds.
 type fileError struct{ error }
 
 func (e fileError) Unwrap() error { return e.error }
 
-// reported is the text of an error in the form that package bindings promises.
+// reported is an error text in the form that the package comment defines.
 type reported string
 
 func (r reported) Error() string { return string(r) }
 
-// report brings an error into that form.
+// report converts an error to a text of the form that the package comment defines.
 func report(err error) error {
 	var done reported
 	if errors.As(err, &done) {
@@ -90,8 +90,8 @@ func kindOf(err error) string {
 	return "failed"
 }
 
-// guarded runs the body of an exported function: panics become errors, and so
-// do faults from addresses that are not mapped.
+// guarded runs the body of an exported function. It converts panics and accesses to
+// unmapped memory to errors.
 func guarded[T any](act string, body func() (T, error)) (result T, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

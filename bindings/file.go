@@ -7,7 +7,7 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// saveOf writes a model to the file path, with meta.
+// saveOf writes a model with its meta to the file path.
 func saveOf(in *input) work {
 	var s struct {
 		modelSettings
@@ -16,7 +16,7 @@ func saveOf(in *input) work {
 	in.decode(&s)
 	m := in.model(&s.modelSettings)
 	return func(j *job) (_ *outcome, err error) {
-		if !s.Loss.elsewhere() { // else the file names it; nothing of it is stored
+		if !s.Loss.elsewhere() { // the file stores only the name of a Python or plugin loss
 			if m.Loss, err = s.Loss.build(j); err != nil {
 				return nil, err
 			}
@@ -28,8 +28,8 @@ func saveOf(in *input) work {
 	}
 }
 
-// loadOf reads a model from the file path. The outcome is that of a fit, with the precision of its
-// loss where it has one.
+// loadOf reads a model from the file path. The outcome has the form of a fit. It
+// includes the precision matrix of the loss, if any.
 func loadOf(in *input) work {
 	var s struct {
 		Path string `json:"path"`

@@ -13,27 +13,27 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// solverAuto leaves the choice of the solver to the model, lossAuto that of the
-// loss to the residuals.
+// With solverAuto the model chooses the solver. With lossAuto the loss is chosen from
+// the residuals.
 const (
 	solverAuto = "auto"
 	lossAuto   = "auto"
 )
 
-// fitSettings are those of all fits.
+// fitSettings are the settings that all fits share.
 type fitSettings struct {
 	Parameters parameters `json:"parameters"`
 	Loss       lossChoice `json:"loss"`
 	Solver     string     `json:"solver"`
-	// Python marks a solver that Python runs.
+	// Python is true if the solver is written in Python.
 	Python bool `json:"python_solver"`
 }
 
-// parameters are those of [scqm.Parameters] that set fields of a Config, by their names in Python; what is left out
-// or null has its default.
+// parameters are the fit parameters of [scqm.Parameters] that set a field of Config,
+// under their Python names. A parameter that is absent or null has its default.
 type parameters struct{ scqm.Config }
 
-// UnmarshalJSON sets the fields.
+// UnmarshalJSON sets the fields of Config.
 func (p *parameters) UnmarshalJSON(text []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
@@ -110,20 +110,20 @@ func (s fitSettings) config(j *job) (scqm.Config, error) {
 	return c, err
 }
 
-// seconds is a duration, as long as one can be.
+// seconds converts s to a duration. It returns the longest duration if s is too large.
 func seconds(s float64) time.Duration {
 	return time.Duration(min(max(s, 0)*float64(time.Second), math.MaxInt64/2))
 }
 
-// reportOf is the report of the program scqm on a fit.
+// reportOf returns the report on a fit, as the program scqm prints it.
 func reportOf(m *scqm.Model) scqm.Meta {
 	r := m.Meta
 	r.D, r.Latent, r.Curvature = m.D, m.Latent, m.Curvature
 	return r
 }
 
-// fitted is the outcome of what has fitted or loaded a model: its arrays, as [modelSettings] has
-// them, and the history, which has four columns: iteration, cost, passes over the data, seconds.
+// fitted returns the outcome of a fitted or loaded model. It has the arrays of [modelSettings] and a
+// history with four columns: iteration, cost, passes over the data, seconds.
 func fitted(fit *scqm.Fit) *outcome {
 	m, history := fit.Model, []float64{}
 	if fit.Run != nil {

@@ -4,9 +4,9 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// influenceOf computes how much each row of data drives a fit, with meta, that was fitted to it:
-// out has move, residual, residual without the row, and leverage of each. The report has
-// remaining, rounding and notes of scqm.Influence.
+// influenceOf computes the influence of each row of data on the fit, with its meta, to
+// that data. The columns of out are move, residual, residual without the row, and
+// leverage. The report has the fields remaining, rounding and notes of scqm.Influence.
 func influenceOf(in *input) work {
 	var s modelSettings
 	in.decode(&s)
@@ -24,7 +24,7 @@ func influenceOf(in *input) work {
 	}
 }
 
-// influences appends what influenceOf says of rows.
+// influences appends the columns that influenceOf returns for rows.
 func influences(to []float64, rows []scqm.RowInfluence) []float64 {
 	for _, r := range rows {
 		to = append(to, r.Move, r.Residual, r.Without, r.Leverage)
@@ -32,9 +32,9 @@ func influences(to []float64, rows []scqm.RowInfluence) []float64 {
 	return to
 }
 
-// responseOf finds how a fit, with meta, answers to single rows that are left out, from rows that
-// Python can sum over, by questions as those of streamOf. The bytes are what responsesOf takes,
-// and the report is remaining of scqm.Response.
+// responseOf computes the data needed to find how a fit, with its meta, changes when one row is
+// omitted. Python sums over the rows and answers questions like those of streamOf. The bytes are the
+// input of responsesOf, and the report is the field remaining of scqm.Response.
 func responseOf(in *input) work {
 	var s struct {
 		modelSettings
@@ -55,8 +55,8 @@ func responseOf(in *input) work {
 	}
 }
 
-// responsesOf computes the influences of some rows of a fit, with meta, by the bytes response: out
-// is that of influenceOf.
+// responsesOf computes the influences of some rows of a fit, with its meta, from response, the bytes
+// that responseOf returned. out has the columns that influenceOf returns.
 func responsesOf(in *input) work {
 	var s struct {
 		modelSettings

@@ -10,11 +10,11 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// input is what a job is started with. It keeps the first error; what is read after one is of no
-// use, and may be nil.
+// input holds the settings and arrays of a job that starts. It stores the first error.
+// After an error, the values that its methods return may be nil and must not be used.
 type input struct {
 	settings string
-	arrays   map[string]array // that were not read yet
+	arrays   map[string]array // arrays not read yet
 	brief    bool             // see [begin]
 	err      error
 }
@@ -25,11 +25,11 @@ func (in *input) note(err error) {
 	}
 }
 
-// decode reads the settings.
+// decode decodes the JSON settings into the given struct.
 func (in *input) decode(into any) { in.note(decode(in.settings, into)) }
 
-// optional is an array of a shape, in which -1 stands for any length, and its shape; nil where
-// there is none.
+// optional returns the array called name and its shape, or nil if it is absent. In the
+// expected shape, -1 stands for any length.
 func (in *input) optional(name string, shape ...int) ([]float64, []int) {
 	a, ok := in.arrays[name]
 	if !ok {
@@ -54,7 +54,7 @@ func (in *input) numbers(name string, shape ...int) ([]float64, []int) {
 	return in.optional(name, shape...)
 }
 
-// bytes are an array of bytes, nil where there is none.
+// bytes returns the array of bytes called name, or nil if it is absent.
 func (in *input) bytes(name string) []byte {
 	a, ok := in.arrays[name]
 	if !ok {
@@ -66,23 +66,23 @@ func (in *input) bytes(name string) []byte {
 	return b
 }
 
-// data are the rows x, with one weight for each at weights (none: all 1).
+// data returns the rows of the array x and their weights from the array weights (absent: all 1).
 func (in *input) data() scqm.Data {
 	x, shape := in.numbers("x", -1, -1)
 	weights, _ := in.optional("weights", shape[0])
 	return scqm.Data{N: shape[0], D: shape[1], X: x, Weights: weights}
 }
 
-// array is numbers of Python's: the address, the bytes of a number, and the shape.
+// array describes a NumPy array: its address, the bytes of a number, and its shape.
 type array []int
 
-// arrayHead is how many numbers of an array are before its shape.
+// arrayHead is the number of integers before the shape in an array.
 const arrayHead = 2
 
-// shape is that of the array, nil where it is none.
+// shape returns the shape of the array, or an empty slice if there is none.
 func (a array) shape() []int { return a[min(arrayHead, len(a)):] }
 
-// decode reads settings; a name that does not exist is a fault.
+// decode decodes JSON settings. An unknown name is an error.
 func decode(text string, into any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
@@ -92,7 +92,7 @@ func decode(text string, into any) error {
 	return nil
 }
 
-// encode writes a report.
+// encode returns a report as JSON.
 func encode(v any) (string, error) {
 	b, err := json.Marshal(v)
 	return string(b), err

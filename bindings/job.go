@@ -13,46 +13,46 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// What [Wait] returns.
+// The values that [Wait] returns.
 const (
-	// Running says that nothing happened in the time given.
+	// Running means that nothing happened within the given time.
 	Running int64 = iota
-	// Done says that the job has ended well.
+	// Done means that the job has ended without an error.
 	Done
 	// Asked says that the job waits for an answer from Python.
 	Asked
-	// Evaluated says that the evaluation begun by [StartCost] is over.
+	// Evaluated means that the evaluation begun by [StartCost] is complete.
 	Evaluated
 )
 
-// The entries of the state that [Wait] writes, all of them float64. Those from
-// QuestionAt on are those of the question, where there is one.
+// The indices of the state that [Wait] writes, an array of float64. The entries from
+// QuestionAt on describe the question, if there is one.
 const (
 	IterationAt  = iota // completed iterations of a fit
-	CostAt              // the cost there; of denoising, the part that is done, from 0 to 1
-	SecondsAt           // time since the start of the fit; at the end, of the whole job
+	CostAt              // the cost there; for denoising, the completed fraction of the work
+	SecondsAt           // seconds since the start of the fit; at the end, for the whole job
 	QuestionAt          // QuestionLoss, QuestionWeights, QuestionHessian, QuestionMinimum or QuestionSum
 	RowsAt              // rows of the question's arrays
-	ColumnsAt           // and columns
-	ValuesAt            // 1 where values are asked for
-	GradientsAt         // 1 where gradients are asked for
+	ColumnsAt           // columns of the question's arrays
+	ValuesAt            // 1 if values are requested
+	GradientsAt         // 1 if gradients are requested
 	LoggedAt            // the number of records that Logged will return
 	stateEntries        // length of the state
 )
 
-// processors is the number that work is spread over by default.
+// processors is the default number of threads for the work.
 var processors = affordable(runtime.GOMAXPROCS(0))
 
-// Go gets one processor more than work uses, so that work does not block the
-// waiting thread, which handles signals: Go preempts a goroutine only after 10
-// milliseconds, and on a busy machine much later.
+// Go gets one processor more than work uses. The waiting thread, which handles signals,
+// is then not blocked by work: Go preempts a goroutine only after 10 ms, and much later
+// on a busy machine.
 func init() {
 	runtime.GOMAXPROCS(processors + 1)
 	startThreads(processors + spareThreads)
 	memory.Restrain(othersBytes, reusedHeap)
 }
 
-// threads resolves a setting, 0 for all processors.
+// threads returns the number of threads for a setting, of which 0 means all processors.
 func threads(setting int) int {
 	if setting < 1 {
 		return processors
@@ -60,10 +60,10 @@ func threads(setting int) int {
 	return setting
 }
 
-// work is what a job does.
+// work is the function that a job runs.
 type work func(*job) (*outcome, error)
 
-// outcome is what a job has made: a report, arrays and bytes, and what other jobs use.
+// outcome is the result of a job: a report, arrays, bytes, and a value for later jobs.
 type outcome struct {
 	report any
 	arrays map[string][]float64
@@ -71,39 +71,39 @@ type outcome struct {
 	kept   any
 }
 
-// job is work that goes on between calls.
+// job is a computation that runs across several calls from Python.
 type job struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
-	done      chan struct{} // closed at the end
+	done      chan struct{} // closed when the job has ended
 	asks      chan *ask
 	coalescer *gather.Gatherer[askKind]
-	answers   chan struct{} // an evaluation is over
+	answers   chan struct{} // receives a value when an evaluation is complete
 
-	// atEnd is what the work leaves to be done when it has ended.
+	// atEnd holds functions that are called when the work has ended.
 	atEnd []func() error
 	log   logged
 
 	result *outcome      // set before done is closed
-	err    error         // likewise
-	took   time.Duration // likewise
+	err    error         // set before done is closed
+	took   time.Duration // set before done is closed
 
 	progress atomic.Pointer[framework.Record]
 
 	mu      sync.Mutex // serialises the calls from Python
-	asked   *ask       // the question that Python works on
+	asked   *ask       // the question that Python is answering
 	minimum *minimum   // the run of a solver written in Python, while it lasts
 }
 
-// jobs holds the jobs by number.
+// jobs maps the numbers of jobs to jobs.
 var jobs = struct {
 	sync.Mutex
 	byNumber map[int64]*job
 }{byNumber: map[int64]*job{}}
 
-// begin starts a job under a number that Python has chosen. Brief work is done before it
-// returns: waking two threads takes longer than a small fit. Brief is what surely ends within some
-// milliseconds, since no signal is handled in between, and does not ask Python.
+// begin starts a job under a number that Python has chosen. Brief work is done before begin returns,
+// because waking two threads takes longer than a small fit. Work may be brief only if it ends within
+// some milliseconds, as no signal is handled meanwhile, and if it asks Python nothing.
 func begin(number int64, act string, brief bool, do work) (int64, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	j := &job{
@@ -123,7 +123,7 @@ func begin(number int64, act string, brief bool, do work) (int64, error) {
 	return 1, nil
 }
 
-// run does the work of the job.
+// run runs do and stores its result and its error in the job.
 func (j *job) run(act string, do work) {
 	defer close(j.done)
 	defer j.cleanUp()
@@ -132,8 +132,8 @@ func (j *job) run(act string, do work) {
 	j.result, j.err = guarded(act, func() (*outcome, error) { return do(j) })
 }
 
-// cleanUp ends what the work has started; an error is the job's where it has no
-// other.
+// cleanUp calls the functions in atEnd. Their first error becomes the error of the job,
+// unless it has one already.
 func (j *job) cleanUp() {
 	for _, end := range j.atEnd {
 		if _, err := guarded("clean up", func() (any, error) { return nil, end() }); err != nil && j.err == nil {
@@ -162,7 +162,7 @@ func find(number int64) (*job, error) {
 	return j, nil
 }
 
-// withJob runs the body of a function on a job, one at a time for each job.
+// withJob calls body with the job that has the given number. Calls for the same job run one at a time.
 func withJob[T any](act string, number int64, body func(*job) (T, error)) (T, error) {
 	return guarded(act, func() (T, error) {
 		j, err := find(number)
@@ -176,7 +176,7 @@ func withJob[T any](act string, number int64, body func(*job) (T, error)) (T, er
 	})
 }
 
-// outcome is what a job has made that has ended well.
+// outcome returns the result of a job that has ended without an error.
 func (j *job) outcome() (*outcome, error) {
 	select {
 	case <-j.done:
@@ -189,7 +189,7 @@ func (j *job) outcome() (*outcome, error) {
 	return j.result, nil
 }
 
-// onOutcome runs the body of a function on what a job has made that has ended well.
+// onOutcome calls body with the outcome of a job that has ended without an error.
 func onOutcome[T any](act string, number int64, body func(*outcome) (T, error)) (T, error) {
 	return withJob(act, number, func(j *job) (T, error) {
 		o, err := j.outcome()
@@ -201,10 +201,9 @@ func onOutcome[T any](act string, number int64, body func(*outcome) (T, error)) 
 	})
 }
 
-// Wait waits for news of a job, at most so many milliseconds, and returns
-// Running, Done, Asked or Evaluated; the error of a job that failed. It writes
-// the state, 9 numbers as the constants say, to the destination state where
-// that is not 0.
+// Wait waits for news of a job for at most the given number of milliseconds. It returns
+// Running, Done, Asked or Evaluated, or the error of a failed job. It writes the state,
+// 9 numbers in the order of the constants, to the destination state unless that is 0.
 func Wait(number, milliseconds int64, state uint64) (int64, error) {
 	return withJob("wait", number, func(j *job) (int64, error) {
 		to, err := optionalView("state", state, stateEntries)
@@ -222,7 +221,7 @@ func (j *job) wait(patience time.Duration) (int64, error) {
 		return Asked, nil
 	}
 	select {
-	case <-j.done: // without a timer
+	case <-j.done: // no timer is needed
 		return Done, j.err
 	default:
 	}
@@ -244,7 +243,7 @@ func (j *job) wait(patience time.Duration) (int64, error) {
 	}
 }
 
-// describe writes the state of the job.
+// describe writes the state of the job to the slice.
 func (j *job) describe(to []float64) {
 	if to == nil {
 		return
@@ -272,7 +271,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// Cancel asks a job to end soon; Wait tells when it has. It returns 1.
+// Cancel asks a job to end soon. Wait reports when it has ended. Cancel returns 1.
 func Cancel(number int64) (int64, error) {
 	return guarded("cancel", func() (int64, error) {
 		j, err := find(number)
@@ -284,9 +283,9 @@ func Cancel(number int64) (int64, error) {
 	})
 }
 
-// Release cancels and forgets a job and returns 1 where it has ended or was
-// never started: what it reads and writes may then be freed. It returns 0, and
-// forgets nothing, as long as the job is still running.
+// Release cancels a job. If the job has ended or does not exist, Release removes it and
+// returns 1; the caller may then free the memory that the job used. Otherwise it
+// returns 0 and the job stays.
 func Release(number int64) (int64, error) {
 	return guarded("release", func() (int64, error) {
 		j, err := find(number)

@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// spareThreads are those that Go starts beside one for each processor: for
-	// what waits in the system, for the collector and for signals.
+	// spareThreads is the number of threads that Go may start beyond one per processor:
+	// for system calls, the garbage collector and signals.
 	spareThreads = 4
-	// othersBytes are left to the interpreter and its libraries.
+	// othersBytes is the memory reserved for the interpreter and its libraries.
 	othersBytes = 64 << 20
-	// reusedHeap is the part of the heap that jobs have left that the next can
-	// use again: its arrays are often of the same sizes.
+	// reusedHeap is the fraction of the heap freed by earlier jobs that the next job can
+	// use again. Its arrays often have the same sizes.
 	reusedHeap = 0.5
 )
 
-// affordable is how many of so many processors can be used under a limit of
-// address space: a thread that cannot be started ends the process.
+// affordable returns how many of all processors can be used under a limit of address
+// space. If a thread cannot be started, the process ends.
 func affordable(all int) int {
 	return max(memory.Threads(all+spareThreads)-spareThreads, 1)
 }
 
-// startThreads makes Go start so many threads now, when there is address space for
-// them: a limit may come later, and a thread that cannot be started then ends the
-// process. Go keeps threads for later use.
+// startThreads makes Go start n threads now, if there is address space for them. If a
+// limit is set later, Go uses these threads and need not start others; a failure to
+// start a thread would end the process.
 func startThreads(n int) {
 	var all, ready sync.WaitGroup
 	ready.Add(n)
@@ -43,8 +43,8 @@ func startThreads(n int) {
 	all.Wait()
 }
 
-// SetMemory bounds the memory that all jobs together may take, given as a size
-// such as 512M or 4G. It returns 1.
+// SetMemory sets the maximum memory of all jobs together, as a size such as 512M or 4G.
+// It returns 1.
 func SetMemory(size string) (int64, error) {
 	return guarded("memory", func() (int64, error) {
 		bytes, err := memory.Parse(size)

@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// maxLogged bounds the records that wait for Python; later ones are dropped.
+// maxLogged is the maximum number of log records kept for Python. Further records are dropped.
 const maxLogged = 1000
 
-// logged holds what the plugins of a job log, until Python asks for it.
+// logged stores the log records of a job's plugins until Python fetches them.
 type logged struct {
 	mu      sync.Mutex
 	records []json.RawMessage
 }
 
-// Write implements [io.Writer], for one record at a time.
+// Write implements [io.Writer]. Each call writes one record.
 func (l *logged) Write(record []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,42 +15,42 @@ import (
 	"github.com/scqm/scqm/plugins"
 )
 
-// huberEntries is the loss whose width is a size of entries.
+// huberEntries is the name of the Huber loss whose delta bounds single entries, not norms of rows.
 const huberEntries = "huber_entries"
 
-// lossChoice says which loss a job uses.
+// lossChoice describes the loss of a job.
 type lossChoice struct {
-	// Name is that of a registered loss or, where Python is true, of one
-	// written in Python.
+	// Name is the name of a registered loss or, if Python is true, of a loss written in
+	// Python.
 	Name string `json:"name"`
 	// P, Delta and Extra are the parameters of a registered loss.
 	P     *float64           `json:"p"`
 	Delta *float64           `json:"delta"`
 	Extra map[string]float64 `json:"extra"`
 
-	// Plugin is the name or path of a plugin that computes the loss, Params are
-	// its parameters, SHA256 its checksum where it is pinned, and Timeout the
-	// seconds that a call may take (0: the default). Learned says that a model
-	// was learned with the file of that checksum.
+	// Plugin is the name or path of the plugin that computes the loss. Params are its
+	// parameters. SHA256 is the checksum that its file must have, if given. Timeout is the
+	// limit of a call in seconds (0: the default). Learned is true if a model was fitted
+	// with the file of that checksum.
 	Plugin  string         `json:"plugin"`
 	Params  map[string]any `json:"params"`
 	SHA256  string         `json:"sha256"`
 	Timeout float64        `json:"timeout"`
 	Learned bool           `json:"learned"`
 
-	// Python marks a loss that Python evaluates, and Weights and Hessian what
-	// it can do beyond values and gradients. Separable says that it is a sum over
+	// Python is true if Python evaluates the loss. Weights and Hessian say which methods
+	// it has beyond values and gradients. Separable is true if the loss is a sum over
 	// entries.
 	Python    bool `json:"python"`
 	Weights   bool `json:"weights"`
 	Hessian   bool `json:"hessian"`
 	Separable bool `json:"separable"`
 
-	program   *rowloss.Program // of a plugin, once it was started
+	program   *rowloss.Program // the plugin, once it is started
 	precision *mat.Dense       // see [input.loss]
 }
 
-// loss adds to a choice what is no setting of it: the matrix of mahalanobis, the array precision.
+// loss adds the array precision, the matrix of the loss mahalanobis, to c.
 func (in *input) loss(c *lossChoice) {
 	if x, shape := in.optional("precision", -1, -1); x != nil {
 		if shape[0] != shape[1] {
@@ -61,7 +61,7 @@ func (in *input) loss(c *lossChoice) {
 	}
 }
 
-// buildFor makes the loss for a fit to rows, of which a default may depend on them.
+// buildFor returns the loss for a fit to data. Defaults of its parameters may depend on the rows.
 func (c lossChoice) buildFor(j *job, data scqm.Data, config scqm.Config) (framework.Loss, error) {
 	if c.asksData() {
 		delta, err := scqm.DefaultDelta(j.ctx, data, config, c.Name)
@@ -73,12 +73,12 @@ func (c lossChoice) buildFor(j *job, data scqm.Data, config scqm.Config) (framew
 	return c.build(j)
 }
 
-// asksData reports that delta is left to the rows.
+// asksData reports whether delta is to be chosen from the rows.
 func (c lossChoice) asksData() bool {
 	return losses.HasDelta(c.Name) && c.Delta == nil && !c.elsewhere()
 }
 
-// build makes the loss for a job, of which every parameter must be given.
+// build returns the loss for a job. All parameters must be given.
 func (c lossChoice) build(j *job) (framework.Loss, error) {
 	if c.Python {
 		return c.foreign(j), nil
@@ -93,7 +93,7 @@ func (c lossChoice) build(j *job) (framework.Loss, error) {
 	return losses.ByName(c.Name, params)
 }
 
-// paramsOf are the parameters of a loss, nil where it has none.
+// paramsOf returns the parameters of a loss, or nil if it has none.
 func paramsOf(l framework.Loss) map[string]float64 {
 	if p, ok := l.(rowloss.Parametric); ok {
 		return p.Params()
@@ -101,10 +101,10 @@ func paramsOf(l framework.Loss) map[string]float64 {
 	return nil
 }
 
-// elsewhere reports whether the loss is computed outside of this library.
+// elsewhere reports whether Python or a plugin computes the loss.
 func (c lossChoice) elsewhere() bool { return c.Python || c.Plugin != "" }
 
-// open starts the plugin for the time of the job.
+// open starts the plugin and closes it when the job ends.
 func (c lossChoice) open(j *job) (framework.Loss, error) {
 	p, err := plugins.Open(j.ctx, c.Plugin, plugins.Options{
 		Params: c.Params, SHA256: c.SHA256, CallTimeout: seconds(c.Timeout), Logger: j.log.logger(),
@@ -120,8 +120,8 @@ func (c lossChoice) open(j *job) (framework.Loss, error) {
 	return p.Loss(), nil
 }
 
-// SetGuard names the program that watches plugins, which comes with the library:
-// the interpreter that has loaded the library cannot be one. It returns 1.
+// SetGuard sets the path of the program that supervises plugins. The program is part of
+// the library, because the Python interpreter cannot do this work. SetGuard returns 1.
 func SetGuard(path string) (int64, error) {
 	return guarded("guard", func() (int64, error) {
 		plugins.SetGuard(path)
@@ -129,7 +129,7 @@ func SetGuard(path string) (int64, error) {
 	})
 }
 
-// learn holds later jobs, which only read, to the plugin that computes a loss.
+// learn stores the checksum of the plugin that computes l. Later jobs that use the model then accept this file only.
 func (c *lossChoice) learn(l framework.Loss) {
 	e, ok := l.(rowloss.Identified)
 	if !ok || c.program != nil {
@@ -141,7 +141,7 @@ func (c *lossChoice) learn(l framework.Loss) {
 	}
 }
 
-// foreign makes a loss that offers no more than Python does.
+// foreign returns a loss with exactly the methods that the Python object has.
 func (c lossChoice) foreign(j *job) framework.Loss {
 	l := pythonLoss{job: j, name: c.Name}
 	if c.Separable {
@@ -198,10 +198,10 @@ type pythonLoss struct {
 	name string
 }
 
-// Name is the name that the loss has in Python.
+// Name returns the name that the loss has in Python.
 func (l pythonLoss) Name() string { return l.name }
 
-// Evaluate asks Python.
+// Evaluate asks Python for values and gradients.
 func (l pythonLoss) Evaluate(values, grad, r []float64, dim int) error {
 	if values == nil && grad == nil {
 		return nil
@@ -212,18 +212,18 @@ func (l pythonLoss) Evaluate(values, grad, r []float64, dim int) error {
 // Callers implements [rowloss.HighLatency].
 func (pythonLoss) Callers() int { return pythonCallers }
 
-// pythonWeights is the part of a loss with a quadratic majorizer.
+// pythonWeights adds the weights of a quadratic majorizer to a Python loss.
 type pythonWeights struct{ job *job }
 
-// Weights asks Python.
+// Weights asks Python for the weights.
 func (l pythonWeights) Weights(w, r []float64, dim int) error {
 	return l.job.coalesce(&ask{question: QuestionWeights, rows: len(r) / dim, columns: dim, r: r, grad: w})
 }
 
-// pythonHessian is the part of a loss with second derivatives.
+// pythonHessian adds second derivatives to a Python loss.
 type pythonHessian struct{ job *job }
 
-// HessianProduct asks Python.
+// HessianProduct asks Python for products with the Hessians.
 func (l pythonHessian) HessianProduct(dst, r, v []float64, dim int) error {
 	return l.job.coalesce(&ask{question: QuestionHessian, rows: len(r) / dim, columns: dim, r: r, v: v, grad: dst})
 }

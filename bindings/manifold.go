@@ -12,29 +12,28 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// The functions of this file are operations of one manifold. Points and tangent
-// vectors are flat and row-major, as in Go and as NumPy has C-contiguous arrays;
-// those of several copies stand one after the other. The factors of FixedRank
-// stand one after the other too: U, S, V.
+// The functions of this file are operations of one manifold. Points and tangent vectors
+// are flat row-major arrays, like C-contiguous arrays of NumPy. The arrays of several
+// copies are concatenated. So are the factors of FixedRank: U, S, V.
 
-// manifoldChoice says which manifold a block is on.
+// manifoldChoice describes the manifold of a block.
 type manifoldChoice struct {
-	// Name is that of the block, in errors.
+	// Name is the name of the block in error messages.
 	Name string `json:"name"`
-	// Kind is the name of the manifold, Shape the arguments of its constructor.
+	// Kind is the name of the manifold. Shape holds the arguments of its constructor.
 	Kind  string `json:"kind"`
 	Shape []int  `json:"shape"`
 	// Copies is the number of copies; 0 stands for 1.
 	Copies int `json:"copies"`
-	// Own is for manifolds written in Python, of which Kind is the class.
+	// Own is set for a manifold written in Python. Kind is then the name of its class.
 	Own *ownCalls `json:"own"`
 }
 
-// maxEntries bounds the coordinates of a point of one manifold, maxSide the rows and
-// columns of matrices.
+// maxEntries is the maximum number of coordinates of a point of one manifold. maxSide
+// is the maximum number of rows or columns of a matrix.
 const maxEntries, maxSide = 1 << 40, 1 << 20
 
-// construct makes a manifold from the arguments of its constructor.
+// construct maps the name of each manifold to a function that makes it from the constructor arguments.
 var construct = map[string]struct {
 	arguments int
 	build     func(n []int) framework.Manifold
@@ -60,11 +59,11 @@ var construct = map[string]struct {
 	"se":             {1, func(n []int) framework.Manifold { return manifolds.NewSE(n[0]) }},
 }
 
-// vectors are the manifolds whose points have as many entries as their argument, plus a constant.
+// vectors lists the manifolds whose point length is their only constructor argument plus a constant.
 var vectors = []string{"euclidean", "sphere", "hyperbolic", "positive", "simplex", "complex_circle"}
 
-// block makes the block. Python has checked the arguments for people to
-// understand what is wrong; here they are checked so that nothing breaks.
+// block returns the block. Python has already checked the arguments to give clear
+// messages; the checks here only prevent faults.
 func (c manifoldChoice) block() (framework.Block, error) {
 	k, ok := construct[c.Kind]
 	if !ok || len(c.Shape) != k.arguments || c.Copies < 0 || c.Copies > maxEntries {
@@ -86,7 +85,7 @@ func (c manifoldChoice) block() (framework.Block, error) {
 	return b, nil
 }
 
-// describedBlocks makes the blocks of a product. fail is told where an operation that is
+// describedBlocks returns the blocks of a product. It calls fail when an operation
 // written in Python raises an exception.
 func describedBlocks(choices []manifoldChoice, fail func(error) error) (framework.Product, error) {
 	if len(choices) == 0 {
@@ -111,17 +110,17 @@ func describedBlocks(choices []manifoldChoice, fail func(error) error) (framewor
 	return blocks, nil
 }
 
-// known holds the blocks used last, by their description: a manifold keeps
-// memory for its next call.
+// known caches the blocks used last, by their JSON description. A manifold keeps
+// buffers for its next call.
 var known = struct {
 	sync.Mutex
 	blocks map[string]framework.Block
 }{blocks: map[string]framework.Block{}}
 
-// maxKnown bounds how many are held.
+// maxKnown is the maximum number of cached blocks.
 const maxKnown = 64
 
-// describedBlock is the block that a JSON object describes.
+// describedBlock returns the block that a JSON object describes.
 func describedBlock(text string) (framework.Block, error) {
 	known.Lock()
 	defer known.Unlock()
@@ -143,11 +142,11 @@ func describedBlock(text string) (framework.Block, error) {
 	return b, nil
 }
 
-// ManifoldMap writes the result of an operation of a manifold, which is a JSON
-// object with the entries name, kind, shape and copies, to the destination dst.
+// ManifoldMap writes the result of an operation of a manifold to the destination dst. The
+// manifold is a JSON object with the entries name, kind, shape and copies.
 // The operations are projection(x, v), retraction(x, v), exp(x, v), log(x, y),
 // transport(x, y, v), gradient(x, g), hessian(x, g, h, v) and restoration(x); a,
-// b, c and d are their arguments, 0 where there is none.
+// b, c and d are the addresses of their arguments, 0 for an argument that does not exist.
 func ManifoldMap(manifold, operation string, dst, a, b, c, d uint64) (int64, error) {
 	return guarded(operation, func() (int64, error) {
 		apply, ok := maps[operation]
@@ -172,8 +171,8 @@ func ManifoldMap(manifold, operation string, dst, a, b, c, d uint64) (int64, err
 	})
 }
 
-// ManifoldMeasure is a number that an operation of a manifold yields: inner(x, u,
-// v), norm(x, v), dist(x, y) or violation(x), as in [ManifoldMap].
+// ManifoldMeasure returns the number that an operation of a manifold computes: inner(x,
+// u, v), norm(x, v), dist(x, y) or violation(x). Its arguments are as in [ManifoldMap].
 func ManifoldMeasure(manifold, operation string, a, b, c uint64) (float64, error) {
 	return guarded(operation, func() (float64, error) {
 		measure, ok := measures[operation]
@@ -192,7 +191,7 @@ func ManifoldMeasure(manifold, operation string, a, b, c uint64) (float64, error
 	})
 }
 
-// unusable says that an operation is not defined for its arguments.
+// unusable returns the error for arguments at which an operation is not defined.
 func unusable(operation string, err error) error {
 	if err == nil {
 		err = errors.New("the result is not a number")
@@ -200,7 +199,7 @@ func unusable(operation string, err error) error {
 	return fmt.Errorf("%s: %w: %w", operation, err, framework.ErrInvalid)
 }
 
-// readOperands is a manifold and the arrays of an operation on it.
+// readOperands returns the manifold that a JSON object describes and the arrays at the addresses.
 func readOperands(manifold string, addresses ...uint64) (framework.Block, [4][]float64, error) {
 	var in [4][]float64
 	block, err := describedBlock(manifold)
@@ -215,8 +214,8 @@ func readOperands(manifold string, addresses ...uint64) (framework.Block, [4][]f
 	return block, in, nil
 }
 
-// ManifoldRandom writes a random point, the same for equal seeds, to the
-// destination dst. It returns 1.
+// ManifoldRandom writes a random point to the destination dst. Equal seeds give equal
+// points. It returns 1.
 func ManifoldRandom(manifold string, seed int64, dst uint64) (int64, error) {
 	return guarded("random point", func() (int64, error) {
 		b, err := describedBlock(manifold)
@@ -234,7 +233,7 @@ func ManifoldRandom(manifold string, seed int64, dst uint64) (int64, error) {
 	})
 }
 
-// ManifoldDim is the dimension of a manifold, that of all copies together.
+// ManifoldDim returns the total dimension of all copies of a manifold.
 func ManifoldDim(manifold string) (int64, error) {
 	return guarded("dimension", func() (int64, error) {
 		b, err := describedBlock(manifold)

@@ -14,40 +14,39 @@ import (
 	"github.com/scqm/scqm/framework/frameworktest"
 )
 
-// ownCalls is where the operations of a manifold written in Python are.
+// ownCalls holds the addresses through which a manifold written in Python is called.
 type ownCalls struct {
-	// Functions are the addresses of functions without arguments by operation:
+	// Functions maps each operation to the address of a function without arguments. The operations are
 	// projection, retraction, transport, random_point, violation, nearest_point, exp,
 	// dist, log with dist, inner with riemannian_gradient, and riemannian_hessian. The first two
-	// have to be there.
-	// They read and write the arrays. Those that write return 1, or 0 where the result
-	// is not defined; the others return their result.
+	// are required. Functions read and write the arrays. A function whose result is an array returns 1, or
+	// 0 if the result is not defined. The others return their result, a number.
 	Functions map[string]uint64 `json:"functions"`
-	// Arrays are the addresses of four operands and of the result.
+	// Arrays holds the addresses of the arrays of four operands and of the result.
 	Arrays []uint64 `json:"arrays"`
-	// Raised is the address of a list that gets an exception.
+	// Raised is the address of the list to which an exception is appended.
 	Raised uint64 `json:"raised"`
 }
 
-// ownManifold is a manifold whose operations are functions in Python, see
+// ownManifold is a manifold whose operations are Python functions. See
 // [ownManifold.offered].
 type ownManifold struct {
 	name      string
 	size, dim int
 	functions map[string]function
-	// fail is told of the first exception, after which nothing is called and results are NaN.
+	// fail is called with the first exception. After it no function is called, and results are NaN.
 	fail func(error) error
-	// start is a point, for the random points of a manifold that draws none.
+	// start is a point from which Rand starts if Python has no random points.
 	start []float64
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	in     [4][]float64
 	out    []float64
 	raised error
 }
 
-// own makes a manifold written in Python, whose Shape is the number of entries and the
-// dimension.
+// own returns a manifold written in Python. Shape holds the number of entries of a
+// point and the dimension.
 func (c manifoldChoice) own(fail func(error) error) (*ownManifold, error) {
 	const entries, places = 2, 5
 	if len(c.Shape) != entries || c.Shape[0] < 1 || c.Shape[0] > maxEntries || len(c.Own.Arrays) != places || c.Own.Raised == 0 {
@@ -69,12 +68,12 @@ func (c manifoldChoice) own(fail func(error) error) (*ownManifold, error) {
 	return m, nil
 }
 
-// number calls a function that returns its result.
+// number calls a Python function that returns its result.
 func (m *ownManifold) number(operation string, in ...[]float64) (float64, error) {
 	return m.write(operation, nil, in...)
 }
 
-// write calls a function that writes its result, into dst.
+// write calls a Python function that writes its result, and copies the result to dst.
 func (m *ownManifold) write(operation string, dst []float64, in ...[]float64) (float64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,8 +94,8 @@ func (m *ownManifold) write(operation string, dst []float64, in ...[]float64) (f
 	return value, nil
 }
 
-// defined is write where the result may not exist: for operands that are not finite it
-// does not.
+// defined calls write and returns an error if the result does not exist. For operands
+// that are not finite it does not exist.
 func (m *ownManifold) defined(operation string, dst []float64, in ...[]float64) error {
 	if !framework.Point(in).Finite() {
 		return fmt.Errorf("%s of NaN or infinite entries: %w", operation, framework.ErrNonFinite)
@@ -108,7 +107,7 @@ func (m *ownManifold) defined(operation string, dst []float64, in ...[]float64) 
 	return err
 }
 
-// String is the name of the class in Python.
+// String returns the name of the class in Python.
 func (m *ownManifold) String() string { return m.name }
 
 // Size implements [framework.Manifold].
@@ -129,7 +128,7 @@ func (m *ownManifold) Retract(dst, x, v []float64) error {
 	return err
 }
 
-// Transport implements [framework.Transporter], by projection where Python has no other.
+// Transport implements [framework.Transporter]. It projects if Python has no transport.
 func (m *ownManifold) Transport(dst, x, y, v []float64) {
 	if m.functions["transport"] == nil {
 		m.Project(dst, y, v)
@@ -138,7 +137,7 @@ func (m *ownManifold) Transport(dst, x, y, v []float64) {
 	m.write("transport", dst, x, y, v)
 }
 
-// Violation implements [framework.Constrained]: 0 for finite points where Python does not tell.
+// Violation implements [framework.Constrained]. If Python has no such function, it returns 0 for a finite point.
 func (m *ownManifold) Violation(x []float64) float64 {
 	if !(framework.Point{x}).Finite() {
 		return math.Inf(1)
@@ -150,8 +149,8 @@ func (m *ownManifold) Violation(x []float64) float64 {
 	return off
 }
 
-// Restore implements [framework.Constrained]: where Python has no nearest points, by a step of
-// length 0.
+// Restore implements [framework.Constrained]. If Python has no nearest_point, it
+// retracts by a step of length 0.
 func (m *ownManifold) Restore(x []float64) error {
 	if !(framework.Point{x}).Finite() {
 		return fmt.Errorf("the point is not finite: %w", framework.ErrNonFinite)
@@ -162,10 +161,10 @@ func (m *ownManifold) Restore(x []float64) error {
 	return m.defined("nearest_point", x, x)
 }
 
-// Rand implements [framework.Rander]: a random step from the start where Python draws no points.
+// Rand implements [framework.Rander]. If Python has no random_point, it takes a random step from start.
 func (m *ownManifold) Rand(dst []float64, rng *rand.Rand) {
 	if m.functions["random_point"] != nil {
-		const exact = 11 // bits that a float64 has too few
+		const exact = 11 // number of random bits that do not fit into a float64
 		m.write("random_point", dst, []float64{float64(rng.Uint64() >> exact)})
 		return
 	}
@@ -266,7 +265,7 @@ type (
 	}
 )
 
-// forSolvers is the manifold with those optional interfaces that solvers ask for.
+// forSolvers returns the manifold with the optional interfaces that solvers use and Python supports.
 func (m *ownManifold) forSolvers() framework.Manifold {
 	own := ownRiemannian{m, ownMetric{m}}
 	switch metric, converts := m.functions["inner"] != nil, m.functions["riemannian_hessian"] != nil; {
@@ -280,8 +279,8 @@ func (m *ownManifold) forSolvers() framework.Manifold {
 	return m
 }
 
-// offered is the manifold with the optional interfaces for which Python has functions, but
-// for the conversion of Hessians.
+// offered returns the manifold with all optional interfaces that Python supports,
+// except the conversion of Hessians.
 func (m *ownManifold) offered() framework.Manifold {
 	own, dist, log := ownRiemannian{m, ownMetric{m}}, ownDistance{m}, ownLog{m}
 	exp := ownWithExp{own, ownExp{m}}
@@ -300,9 +299,9 @@ func (m *ownManifold) offered() framework.Manifold {
 	return own
 }
 
-// CheckManifold tries the laws of manifolds on one that is written in Python, at random points
-// and at the point at the address x. The manifold is a JSON object as in the settings of
-// [Minimize]; the report is that of [CheckProblem], empty where a function has raised an exception.
+// CheckManifold checks a manifold written in Python against the laws of manifolds, at random points
+// and at the point at address x. manifold is a JSON object as in the settings of [Minimize]. The
+// report has the form of [CheckProblem]. It is empty if a function raised an exception.
 func CheckManifold(manifold string, seed int64, x uint64) (string, error) {
 	return guarded("check manifold", func() (string, error) {
 		var c manifoldChoice

@@ -10,17 +10,17 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// manyFits is a job of many fits.
+// manyFits holds the settings and results of a job that does many fits.
 type manyFits struct {
 	fitSettings
 	sets []scqm.Data
 	fits []*scqm.Fit
 }
 
-// manyOf fits models to sets of rows, which are one after the other in data, and whose numbers of
-// rows are lengths. The other settings are those of fits. The part of the fits that is done is shown
-// as by denoising. The report has those of the fits, and the arrays are theirs, one after the other:
-// where a fit has fewer directions of curvature than width, the other columns of v and theta are 0.
+// manyOf fits a model to each of several sets of rows. data holds the sets one after the other;
+// lengths holds their numbers of rows. [Wait] reports the completed fraction, as for denoising. The
+// report holds the reports of the fits; each array holds theirs, concatenated. v and theta are padded
+// with columns of zeros to width columns.
 func manyOf(in *input) work {
 	var s struct {
 		fitSettings
@@ -42,7 +42,7 @@ func manyOf(in *input) work {
 	}
 }
 
-// cut divides rows into sets.
+// cut divides the rows into sets with the given lengths.
 func (m *manyFits) cut(all scqm.Data, lengths []int) error {
 	first := 0
 	for i, n := range lengths {

@@ -8,16 +8,16 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// meanSettings are those of meanOf.
+// meanSettings are the settings of meanOf.
 type meanSettings struct {
 	Loss    lossChoice `json:"loss"`
 	Threads int        `json:"threads"`
 }
 
-// meanOf computes the mean c of data under a loss, whose precision may be an array, and influence,
-// of the shape of x: how the mean moves when each row is left out, where the loss tells. The report
-// has objective, status, the parameters of the loss, the length over which kinks were rounded for
-// the influence (0: not at all), and a note where there is no influence.
+// meanOf computes the mean c of data under a loss, whose precision may be an array. If the loss allows
+// it, the array influence, of the shape of x, says how the mean moves when each row is omitted. The
+// report has objective, status, the loss parameters, the length over which kinks were smoothed for the
+// influence (0: none), and a note if there is no influence.
 func meanOf(in *input) work {
 	var s meanSettings
 	in.decode(&s)
@@ -39,7 +39,7 @@ func meanOf(in *input) work {
 	}
 }
 
-// loss makes the loss; a width that is left out is taken from the rows.
+// loss returns the loss. It chooses a missing width from the rows.
 func (s meanSettings) loss(j *job, data scqm.Data) (framework.Loss, error) {
 	if s.Loss.asksData() && s.Loss.Name != huberEntries {
 		return mean.DefaultLoss(j.ctx, s.Loss.Name, data, s.Threads)

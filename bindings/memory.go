@@ -11,13 +11,13 @@ import (
 // wordSize is the number of bytes of a float64 and of an address.
 const wordSize = 8
 
-// view is the memory at an address as n numbers. Where n is 0 the address does
-// not matter.
+// view returns the memory at an address as a slice of n numbers. The address is ignored
+// if n is 0.
 func view(what string, address uint64, n int) ([]float64, error) {
 	return viewOf[float64](what, address, n)
 }
 
-// viewOf is view for numbers of other sizes, of which bytes are the smallest.
+// viewOf is like view for other number types; byte is the smallest.
 func viewOf[T byte | float32 | float64 | uint64](what string, address uint64, n int) ([]T, error) {
 	var one T
 	if err := checkAddress(what, address, n, int(unsafe.Sizeof(one))); err != nil || n == 0 {
@@ -26,7 +26,7 @@ func viewOf[T byte | float32 | float64 | uint64](what string, address uint64, n 
 	return unsafe.Slice((*T)(pointer(address)), n), nil
 }
 
-// optionalView is view where address 0 stands for nothing.
+// optionalView is like view, but returns nil for address 0.
 func optionalView(what string, address uint64, n int) ([]float64, error) {
 	if address == 0 {
 		return nil, nil
@@ -37,7 +37,7 @@ func optionalView(what string, address uint64, n int) ([]float64, error) {
 // singleSize is the number of bytes of a float32.
 const singleSize = 4
 
-// elements are the numbers of an array.
+// elements returns the numbers of an array as a slice that shares its memory.
 func elements[T byte | float32 | float64 | uint64](what string, a array) ([]T, error) {
 	var one T
 	if size := int(unsafe.Sizeof(one)); len(a) < arrayHead || a[1] != size {
@@ -62,11 +62,11 @@ func checkAddress(what string, address uint64, n, size int) error {
 	return nil
 }
 
-// pointer is the pointer that a number from Python stands for. The memory is
-// not Go's, so that the collector does not care.
+// pointer converts an address from Python to a pointer. The garbage collector ignores
+// it because Go does not own the memory.
 func pointer(address uint64) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
-// product multiplies lengths that come from outside.
+// product returns the product of the lengths. It returns an error if a length is invalid or the product overflows.
 func product(what string, lengths ...int) (int, error) {
 	n := 1
 	for _, l := range lengths {
@@ -78,14 +78,14 @@ func product(what string, lengths ...int) (int, error) {
 	return n, nil
 }
 
-// deliver copies numbers to an address, 0 for nowhere.
+// deliver copies numbers to an address. It does nothing if the address is 0.
 func deliver(what string, address uint64, from []float64) error {
 	to, err := optionalView(what, address, len(from))
 	copy(to, from)
 	return err
 }
 
-// fill sets all numbers.
+// fill sets all entries of dst to v.
 func fill(dst []float64, v float64) {
 	for i := range dst {
 		dst[i] = v

@@ -14,8 +14,8 @@ import (
 	"github.com/scqm/scqm/solvers/constrained"
 )
 
-// UsePython hands over the functions of the interpreter that [Minimize] needs, a
-// JSON object of addresses by name. It returns 1.
+// UsePython sets the addresses of the interpreter functions that [Minimize] needs,
+// given as a JSON object with their names as keys. It returns 1.
 func UsePython(addresses string) (int64, error) {
 	return guarded("use python", func() (int64, error) {
 		var a python.API
@@ -30,28 +30,28 @@ func UsePython(addresses string) (int64, error) {
 type minimizeSettings struct {
 	Blocks []manifoldChoice `json:"blocks"`
 	Solver string           `json:"solver"`
-	// Job is a number for a job where the solver is one written in Python, else 0.
+	// Job is the number for a new job if the solver is written in Python, else 0.
 	Job int64 `json:"job"`
-	// Tolerance bounds the norm of the Riemannian gradient of all blocks together.
+	// Tolerance is the maximum norm of the Riemannian gradient of all blocks together at convergence.
 	Tolerance float64 `json:"tol"`
-	// MaxIterations is 0 for the default, TimeLimit, in seconds, 0 for none.
+	// MaxIterations is 0 for the default. TimeLimit is in seconds; 0 means no limit.
 	MaxIterations int     `json:"max_iter"`
 	TimeLimit     float64 `json:"time_limit"`
-	// Constraints is where the addresses of constraints are, 0 for none, lower <= c(x) <= upper and
-	// bounds of the unknowns; Count is their number besides these bounds. Feasibility bounds their
-	// violation at which a run has converged, 0 for the default.
+	// Constraints is the address of the table of addresses of the constraints lower <= c(x) <= upper and
+	// of the bounds of the unknowns; 0 means none. Count is the number of entries of c. Feasibility is
+	// the maximum violation at convergence, 0 for the default.
 	Constraints uint64  `json:"constraints"`
 	Count       int     `json:"count"`
 	Feasibility float64 `json:"feasibility"`
-	// Seed is that of the directions of CheckProblem.
+	// Seed is the seed of the random directions of CheckProblem.
 	Seed uint64 `json:"seed"`
 
-	own framework.Solver // written in Python
+	own framework.Solver // set if the solver is written in Python
 }
 
-// The addresses that Minimize is given, in their order. Arrays have the length of
-// a point, blocks one after the other; functions are called without arguments and
-// read and write the arrays.
+// The indices of the addresses passed to Minimize. An array has the length of a point,
+// with the blocks concatenated. A function is called without arguments; it reads and
+// writes the arrays.
 const (
 	pointAt      = iota // array: where functions are to be evaluated
 	gradientAt          // array: the Euclidean gradient there, of evaluateBoth and addGradient
@@ -69,7 +69,7 @@ const (
 	addressEntries
 )
 
-// The entries of the array at progressAt.
+// The indices of the array at progressAt.
 const (
 	progressIteration = iota
 	progressCost
@@ -81,32 +81,32 @@ const (
 	progressEntries
 )
 
-// function is a function in Python, see [python.Function].
+// function is a Python function; see [python.Function].
 type function interface {
 	Call() error
 	Number() (float64, error)
 }
 
-// pythonProblem is a problem whose cost and derivatives are functions in Python,
-// called on the thread that Python has called from.
+// pythonProblem is a problem whose cost and derivatives are Python functions. They are
+// called on the thread from which Python called Go.
 type pythonProblem struct {
 	blocks                             framework.Product
 	x, grad, v, product, iterate, told []float64
 	cost, gradient, both               function
-	multiply, watch, advance           function // nil where there is none
+	multiply, watch, advance           function // nil if Python has no such function
 	costs, gradients, products         int64
-	raised                             uint64 // list that gets an exception
+	raised                             uint64 // list to which an exception is appended
 
-	// failure is what ended the run: nothing is called after it.
+	// failure is the error that ended the run. No Python function is called after it.
 	failure error
-	// stopped says that observe has asked to stop.
+	// stopped is true if the Python function observe asked to stop.
 	stopped bool
 }
 
-// twiceDifferentiable is such a problem with second derivatives.
+// twiceDifferentiable is a pythonProblem with second derivatives.
 type twiceDifferentiable struct{ *pythonProblem }
 
-// newPythonProblem reads the blocks and the addresses.
+// newPythonProblem makes the problem from its blocks and the table of addresses.
 func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem, error) {
 	list, err := viewOf[uint64]("addresses", addresses, addressEntries)
 	if err != nil {
@@ -135,7 +135,7 @@ func newPythonProblem(blocks []manifoldChoice, addresses uint64) (*pythonProblem
 	return p, nil
 }
 
-// asProblem offers second derivatives where Python has them.
+// asProblem returns p with second derivatives if Python has them, and without them otherwise.
 func (p *pythonProblem) asProblem() framework.Problem {
 	if p.multiply == nil {
 		return p
@@ -194,7 +194,7 @@ func (p twiceDifferentiable) HessianProduct(dst, x, v framework.Point) error {
 	return nil
 }
 
-// note keeps the first error.
+// note stores err unless an earlier error is stored.
 func (p *pythonProblem) note(err error) error {
 	if p.failure == nil {
 		p.failure = err
@@ -202,7 +202,7 @@ func (p *pythonProblem) note(err error) error {
 	return err
 }
 
-// deliver copies the gradients asked for.
+// deliver copies the gradient from Python to the blocks of grad that are requested.
 func (p *pythonProblem) deliver(grad framework.Point) {
 	for k, from := range split(p.blocks, p.grad) {
 		if grad[k] != nil {
@@ -211,12 +211,12 @@ func (p *pythonProblem) deliver(grad framework.Point) {
 	}
 }
 
-// asked reports whether any gradient is asked for.
+// asked reports whether the gradient of any block is requested.
 func asked(grad framework.Point) bool {
 	return slices.ContainsFunc(grad, func(g []float64) bool { return g != nil })
 }
 
-// observe shows Python the iterate, and cancels the run where Python says so.
+// observe returns an observer that passes the iterate to Python. It calls cancel if Python asks to stop.
 func (p *pythonProblem) observe(cancel func()) func(framework.Record) {
 	if p.watch == nil {
 		return nil
@@ -239,14 +239,13 @@ func (p *pythonProblem) observe(cancel func()) func(framework.Record) {
 	}
 }
 
-// Minimize minimises a cost that is a function in Python, on a product of
-// manifolds. addresses is where the addresses of arrays and functions are. It
-// returns a report, a JSON object with the entries status, message, solver, fun,
-// grad_norm (null where it is not known), nit, nfev, ngev, nhev, seconds and history, and
-// leaves the point found in the array of the iterate. Under constraints grad_norm is that of the
-// Lagrangian, and there are violation and multipliers: those of bounds of the unknowns that are not
-// infinite, then those of the constraints. Where a function has raised
-// an exception, that is in the list of the caller and the report is empty.
+// Minimize minimises a Python function on a product of manifolds. addresses is the address of a table
+// of addresses of arrays and functions. Minimize returns a report and writes the point found to the
+// array of the iterate. The report is a JSON object with the entries status, message, solver, fun,
+// grad_norm (null if unknown), nit, nfev, ngev, nhev, seconds and history. With constraints, grad_norm
+// is the gradient norm of the Lagrangian, and the report also has violation and multipliers. These are
+// first the multipliers of the finite bounds of the unknowns, then those of the constraints. If a
+// function raises an exception, the report is empty and the exception is in the caller's list.
 func Minimize(settings string, addresses uint64) (string, error) {
 	return guarded("minimize", func() (string, error) {
 		s, p, err := calledProblem(settings, addresses)
@@ -261,8 +260,8 @@ func Minimize(settings string, addresses uint64) (string, error) {
 	})
 }
 
-// serve runs a minimisation with the solver of Python, where there is one: on a job, which is
-// where the solver's calls of the problem find it.
+// serve runs a minimisation. A solver written in Python runs in a job, so that its
+// calls find the problem by the number of the job.
 func (s minimizeSettings) serve(p *pythonProblem, run func(minimizeSettings) (string, error)) (string, error) {
 	if s.Job == 0 {
 		return run(s)
@@ -284,7 +283,7 @@ func (s minimizeSettings) serve(p *pythonProblem, run func(minimizeSettings) (st
 	return j.result.report.(string), nil
 }
 
-// minimize returns the report of [Minimize].
+// minimize runs the solver and returns the report of [Minimize].
 func (s minimizeSettings) minimize(p *pythonProblem, c constrained.Problem) (string, error) {
 	result, err := s.solve(p.asProblem(), c, p.iterate, p.observe)
 	if p.failure != nil {
@@ -297,7 +296,7 @@ func (s minimizeSettings) minimize(p *pythonProblem, c constrained.Problem) (str
 	return p.report(result)
 }
 
-// calledProblem reads the settings and makes the problem of the functions at addresses.
+// calledProblem decodes the settings and makes the problem from the Python functions at addresses.
 func calledProblem(settings string, addresses uint64) (s minimizeSettings, p *pythonProblem, err error) {
 	if err = decode(settings, &s); err == nil {
 		p, err = newPythonProblem(s.Blocks, addresses)
@@ -305,7 +304,7 @@ func calledProblem(settings string, addresses uint64) (s minimizeSettings, p *py
 	return s, p, err
 }
 
-// solution is the result of a run, the solver that has run, and the way.
+// solution is the result of a run, with the solver used and the trace of the run.
 type solution struct {
 	*framework.Result
 	solver string
@@ -315,8 +314,8 @@ type solution struct {
 	multipliers []float64
 }
 
-// solve minimises from a start that is packed, under constraints unless c is nil. observe makes an
-// observer, which may be nil, that ends the run by the function given.
+// solve minimises p from the packed start, subject to c unless c is nil. observe returns an observer
+// or nil; the observer can end the run by calling the function that observe was given.
 func (s minimizeSettings) solve(p framework.Problem, c constrained.Problem, packed []float64, observe func(cancel func()) func(framework.Record)) (solution, error) {
 	start, err := startAt(p.Blocks(), packed)
 	if err != nil {
@@ -326,7 +325,7 @@ func (s minimizeSettings) solve(p framework.Problem, c constrained.Problem, pack
 	defer cancel()
 	o := framework.Options{
 		MaxIterations: s.MaxIterations, TimeLimit: seconds(s.TimeLimit),
-		// Solve compares the norm of each block.
+		// The solver compares the norm of each block with its tolerance.
 		Tolerance: math.Max(s.Tolerance/math.Sqrt(float64(len(start))), math.SmallestNonzeroFloat64),
 	}
 	trace := newRunTrace(p.Blocks())
@@ -345,7 +344,7 @@ func (s minimizeSettings) solve(p framework.Problem, c constrained.Problem, pack
 	return solution{Result: result, solver: solver.Name(), trace: trace}, err
 }
 
-// solveUnder minimises under constraints.
+// solveUnder minimises the cost of c subject to its constraints.
 func (s minimizeSettings) solveUnder(ctx context.Context, c constrained.Problem, start framework.Point, o framework.Options, trace *runTrace) (solution, error) {
 	under := constrained.Options{Feasibility: s.Feasibility, Options: o}
 	if s.Solver != solverAuto {
@@ -361,7 +360,7 @@ func (s minimizeSettings) solveUnder(ctx context.Context, c constrained.Problem,
 	return solution{r.Result, r.Solver, trace, r.Violation, r.Multipliers}, nil
 }
 
-// choose returns the solver that was asked for.
+// choose returns the solver that the settings name.
 func (s minimizeSettings) choose(p framework.Problem) (framework.Solver, error) {
 	if s.own != nil {
 		return s.own, nil
@@ -369,10 +368,10 @@ func (s minimizeSettings) choose(p framework.Problem) (framework.Solver, error) 
 	if s.Solver == solverAuto {
 		return solvers.Auto(p), nil
 	}
-	return solvers.ByName(s.Solver) // which refuses what it cannot serve
+	return solvers.ByName(s.Solver) // the solver rejects problems that it cannot solve
 }
 
-// startAt is the point that a packed array holds.
+// startAt returns the point stored in a packed array.
 func startAt(blocks framework.Product, packed []float64) (framework.Point, error) {
 	x := framework.NewPoint(blocks)
 	unpack(x, packed)
@@ -388,7 +387,7 @@ func startAt(blocks framework.Product, packed []float64) (framework.Point, error
 	return x, nil
 }
 
-// gradientNorm is the norm of the Riemannian gradient at a point.
+// gradientNorm returns the norm of the Riemannian gradient at x.
 func (p *pythonProblem) gradientNorm(x framework.Point) (float64, error) {
 	g := framework.NewPoint(p.blocks)
 	if _, err := p.Evaluate(g, x); err != nil {
@@ -398,7 +397,7 @@ func (p *pythonProblem) gradientNorm(x framework.Point) (float64, error) {
 	return p.blocks.Norm(x, g), nil
 }
 
-// report describes the outcome.
+// report returns the result as JSON.
 func (p *pythonProblem) report(result solution) (string, error) {
 	var last float64
 	for _, s := range result.Stationarity {
@@ -407,7 +406,7 @@ func (p *pythonProblem) report(result solution) (string, error) {
 	if result.Stationarity == nil { // the run was cancelled
 		var err error
 		if last, err = p.gradientNorm(result.Point); err != nil {
-			return "", nil // which the caller raises
+			return "", nil // Python raises the stored exception
 		}
 	}
 	if p.stopped && result.Status == framework.Cancelled {
@@ -420,9 +419,9 @@ func (p *pythonProblem) report(result solution) (string, error) {
 	})
 }
 
-// CheckProblem tries the laws of problems on functions in Python at the point in
-// the array of the iterate: derivatives by the order of Taylor remainders. The
-// arguments are those of [Minimize]; the report is a list of objects with law, ok and detail.
+// CheckProblem checks a problem of Python functions against the laws of problems, at the point in the
+// array of the iterate. It checks derivatives by the order of Taylor remainders. The arguments are
+// those of [Minimize]. The report is a list of objects with law, ok and detail.
 func CheckProblem(settings string, addresses uint64) (string, error) {
 	return guarded("check gradient", func() (string, error) {
 		s, p, err := calledProblem(settings, addresses)

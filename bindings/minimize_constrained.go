@@ -9,7 +9,7 @@ import (
 	"github.com/scqm/scqm/solvers/constrained"
 )
 
-// The addresses of constraints that [Minimize] is given, in their order.
+// The indices of the addresses of constraints passed to [Minimize].
 const (
 	valuesAt     = iota // array of count: the constraints at the point of [pointAt]
 	weightsAt           // array of count
@@ -22,7 +22,7 @@ const (
 	constraintEntries
 )
 
-// pythonConstraints are a problem with constraints that are functions in Python.
+// pythonConstraints is a pythonProblem with constraints that are Python functions.
 type pythonConstraints struct {
 	*pythonProblem
 	values, weights, lower, upper []float64
@@ -61,8 +61,8 @@ func (p pythonConstraints) AddTransposedProduct(grad, x framework.Point, w []flo
 	return nil
 }
 
-// newPythonConstraints reads the addresses of count constraints of a problem; nil where there are
-// no addresses.
+// newPythonConstraints adds count constraints to p, with the table of their addresses.
+// It returns nil if addresses is 0.
 func newPythonConstraints(p *pythonProblem, count int, addresses uint64) (constrained.Problem, error) {
 	if addresses == 0 {
 		return nil, nil

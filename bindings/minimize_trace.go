@@ -7,7 +7,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// runTrace is how a run went: an entry for the start and for every iteration.
+// runTrace is the history of a run, with an entry for the start and for each iteration.
 type runTrace struct {
 	blocks framework.Product
 
@@ -21,15 +21,15 @@ func newRunTrace(blocks framework.Product) *runTrace {
 	return &runTrace{blocks, []int{}, []float64{}, []norm{}, []float64{}} // not null in JSON
 }
 
-// observe is a func(framework.Record).
+// observe appends an entry. It has the signature of an observer of framework.
 func (t *runTrace) observe(p framework.Record) {
 	t.Iteration, t.Cost = append(t.Iteration, p.Iteration), append(t.Cost, p.Cost)
 	t.GradientNorm = append(t.GradientNorm, gradientNorm(t.blocks, p))
 	t.Seconds = append(t.Seconds, p.Elapsed.Seconds())
 }
 
-// gradientNorm is the norm of the Riemannian gradient over all blocks together at the
-// iterate, NaN where the solver does not tell.
+// gradientNorm returns the norm of the Riemannian gradient of all blocks together at
+// the iterate. It is NaN if the solver does not provide the gradient.
 func gradientNorm(blocks framework.Product, p framework.Record) norm {
 	state, ok := p.State.(interface{ Gradient() framework.Point })
 	if !ok || state.Gradient() == nil {
@@ -39,7 +39,7 @@ func gradientNorm(blocks framework.Product, p framework.Record) norm {
 	return norm(blocks.Norm(x, state.Gradient()))
 }
 
-// norm is a number that may be unknown: NaN, and null in JSON.
+// norm is a number that may be unknown. An unknown norm is NaN in Go and null in JSON.
 type norm float64
 
 // MarshalJSON writes the number or null.

@@ -11,18 +11,18 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// modelSettings are those of all that is done with a fitted model. Its arrays are c (D), u (D x d),
-// v (D x s), theta (q x s), and tau (n x d) and the precision of the loss, which may be missing.
+// modelSettings are the settings of all jobs that use a fitted model. The arrays of the model are c
+// (D), u (D x d), v (D x s), theta (q x s), and optionally tau (n x d) and the precision of the loss.
 type modelSettings struct {
 	Loss    lossChoice `json:"loss"`
 	Threads int        `json:"threads"`
-	// Missing is that of scqm.Meta.
+	// Missing has the meaning of Missing in scqm.Meta.
 	Missing *scqm.MissingMeta `json:"missing"`
-	// Meta is what a file says about the model, the report of the fit, if it is there.
+	// Meta is the report of the fit, as a model file stores it. It may be empty.
 	Meta json.RawMessage `json:"meta"`
 }
 
-// model puts the model together without copying its arrays, and without its loss.
+// model returns the model without its loss. It does not copy the arrays.
 func (in *input) model(s *modelSettings) *scqm.Model {
 	in.loss(&s.Loss)
 	u, shape := in.numbers("u", -1, -1)
@@ -44,15 +44,15 @@ func (in *input) model(s *modelSettings) *scqm.Model {
 	return m
 }
 
-// mapSettings are those of acts that send rows through a model.
+// mapSettings are the settings of jobs that apply a model to rows.
 type mapSettings struct {
 	modelSettings
-	// Hidden is the part of the entries that the act hidden hides, Seed that of their order.
+	// Hidden is the fraction of entries that hiddenErrors hides. Seed is the seed of the random choice of these entries.
 	Hidden float64 `json:"hidden"`
 	Seed   uint64  `json:"seed"`
 }
 
-// mapping is the act that sends the rows x through a model; out is what comes out of them.
+// mapping returns the function of a job that applies a model to the rows x. The array out holds the result.
 func mapping(apply func(*job, *scqm.Model, scqm.Data, mapSettings) ([]float64, error)) func(*input) work {
 	return func(in *input) work {
 		var s mapSettings
@@ -72,15 +72,15 @@ func mapping(apply func(*job, *scqm.Model, scqm.Data, mapSettings) ([]float64, e
 }
 
 const (
-	// briefLatent, briefRows and briefEntries bound what is sent through a model at once
-	// without a thread of its own: finding the nearest point for a row can take
-	// a millisecond.
+	// briefLatent, briefRows and briefEntries are the largest sizes for which a model is
+	// applied without a separate thread. Finding the nearest point for a row can take a
+	// millisecond.
 	briefLatent  = 3
 	briefRows    = 8
 	briefEntries = 1 << 12
 )
 
-// brief reports whether the rows are through within milliseconds.
+// brief reports whether applying the model to x takes only milliseconds.
 func (s modelSettings) brief(m *scqm.Model, x scqm.Data) bool {
 	return !s.Loss.elsewhere() && m.Latent <= briefLatent && x.N <= briefRows && x.N*m.D <= briefEntries
 }
@@ -90,18 +90,18 @@ func transform(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]float64, er
 	return m.Transform(j.ctx, x, s.Threads)
 }
 
-// reconstruct returns the rows f(tau) for coordinates tau.
+// reconstruct returns the rows f(tau) for the coordinates tau.
 func reconstruct(j *job, m *scqm.Model, tau scqm.Data, s mapSettings) ([]float64, error) {
 	return m.Reconstruct(j.ctx, tau.X, s.Threads)
 }
 
-// project returns the nearest rows of the sheet.
+// project returns the nearest point of the model surface for each row.
 func project(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]float64, error) {
 	return m.Project(j.ctx, x, s.Threads)
 }
 
-// impute returns rows with their missing entries filled, each followed by the standard deviations
-// of scqm.Imputation. It takes meta and tau.
+// impute returns the rows with missing entries filled. Each row is followed by the
+// standard deviations of scqm.Imputation. It needs meta and tau.
 func impute(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]float64, error) {
 	filled, err := m.Impute(j.ctx, x, s.Threads)
 	if err != nil {
@@ -114,14 +114,14 @@ func impute(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]float64, error
 	return out, nil
 }
 
-// hiddenErrors returns for each row the sum of squared errors of its entries, of which a part is
-// predicted from the others. It takes tau.
+// hiddenErrors hides some entries of each row, predicts them from the others, and
+// returns the sum of squared errors for each row. It needs tau.
 func hiddenErrors(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]float64, error) {
 	return m.HiddenErrors(j.ctx, x, s.Hidden, s.Seed, s.Threads)
 }
 
-// projectionReport returns the nearest rows of the sheet, each followed by residual, min_eigenvalue,
-// certified (1, 0, or -1 where the loss does not tell), parts and second of scqm.RowProjection.
+// projectionReport returns the nearest point of the model surface for each row. Each is followed by residual,
+// min_eigenvalue, certified (1, 0, or -1 if the loss cannot tell), parts and second of scqm.RowProjection.
 func projectionReport(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]float64, error) {
 	p, err := m.ProjectAll(j.ctx, x, s.Threads)
 	if err != nil {
@@ -138,7 +138,7 @@ func projectionReport(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]floa
 	return out, nil
 }
 
-// projectionLosses returns the losses of the residuals that projection leaves.
+// projectionLosses returns the loss of each row's residual after projection.
 func projectionLosses(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]float64, error) {
 	r, err := m.Project(j.ctx, x, s.Threads)
 	if err != nil {
@@ -149,12 +149,12 @@ func projectionLosses(j *job, m *scqm.Model, x scqm.Data, s mapSettings) ([]floa
 	return values, m.Losses(values, r)
 }
 
-// residualParts returns the parts of noise left in residuals at coordinates tau.
+// residualParts returns the fractions of the noise variance that remain in the residuals at the coordinates tau.
 func residualParts(_ *job, m *scqm.Model, tau scqm.Data, _ mapSettings) ([]float64, error) {
 	return m.ResidualParts(tau.X), nil
 }
 
-// lossOf evaluates a loss, whose precision may be an array, at residual rows x: values and grad.
+// lossOf evaluates a loss, whose precision may be an array, at the residual rows x. It returns values and grad.
 func lossOf(in *input) work {
 	var c lossChoice
 	in.decode(&c)

@@ -9,9 +9,9 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// powerOf estimates the power of generalised Gaussian noise from residuals x, with the parts of
-// their variances that a fit has left (none: all 1). The report has p, p_error (null where it is
-// not known) and scale.
+// powerOf estimates the exponent p of generalised Gaussian noise from the residuals x.
+// parts are the fractions of the residual variances that remain after a fit (absent:
+// all 1). The report has p, p_error (null if unknown) and scale.
 func powerOf(in *input) work {
 	e, parts := in.residuals()
 	return func(*job) (*outcome, error) {
@@ -27,8 +27,8 @@ func powerOf(in *input) work {
 	}
 }
 
-// choiceOf chooses a loss by residuals x of a fit with d latent coordinates for each row, with parts
-// as in powerOf. The report has loss (name and params), decided and reason.
+// choiceOf chooses a loss from the residuals x of a fit with d latent coordinates per row. parts has
+// the meaning that it has in powerOf. The report has loss (name and params), decided and reason.
 func choiceOf(in *input) work {
 	var s struct {
 		Latent int `json:"d"`
@@ -45,7 +45,7 @@ func choiceOf(in *input) work {
 	}
 }
 
-// residuals are the rows x, and parts of the same shape, if there are any.
+// residuals returns the rows x and the array parts of the same shape, or nil if parts is absent.
 func (in *input) residuals() (e scqm.Data, parts []float64) {
 	e = in.data()
 	parts, _ = in.optional("parts", e.N, e.D)

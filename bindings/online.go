@@ -7,23 +7,23 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// onlineSettings are those of onlineOf: of a fit, and of the model to go on from, if there is one.
+// onlineSettings are the settings of onlineOf: those of a fit, and those of the model to continue from, if any.
 type onlineSettings struct {
 	fitSettings
 	Prior *priorSettings `json:"prior"`
 }
 
-// priorSettings are those of a model, of which N is the number of rows that it was fitted to, and
-// its penalty.
+// priorSettings describe a fitted model. N is the number of rows of its fit; the
+// penalty is that of its fit too.
 type priorSettings struct {
 	modelSettings
 	N       int     `json:"n"`
 	Penalty float64 `json:"penalty"`
 }
 
-// onlineOf takes in rows as they come: data, after those that the bytes state remember, or begins
-// with the model of prior, or anew. The outcome is that of a fit, without history, and with the new
-// state. No handle stays between calls.
+// onlineOf updates a model with the new rows data. It continues from the bytes state of an earlier
+// call, or from the model prior, or starts a new fit. The outcome is that of a fit without a history;
+// its bytes are the new state. Go keeps no state between calls.
 func onlineOf(in *input) work {
 	var s onlineSettings
 	in.decode(&s)
@@ -49,7 +49,7 @@ func onlineOf(in *input) work {
 	}
 }
 
-// learn takes the rows in.
+// learn updates the online fit with the rows of data.
 func (s onlineSettings) learn(j *job, state []byte, prior *scqm.Model, data scqm.Data) (*scqm.Online, error) {
 	if s.Loss.elsewhere() {
 		return nil, fmt.Errorf("losses of your own cannot be learned from rows as they come: nothing tells how to average what rows say that are seen once; learn with l2, huber or squared_l2, or fit all rows at once: %w", framework.ErrInvalid)

@@ -4,8 +4,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// maps are the operations of [ManifoldMap] by name: what they write to dst from
-// up to four arrays.
+// maps holds the operations of [ManifoldMap] by name. Each writes its result to dst; in
+// holds up to four operands.
 var maps = map[string]func(b framework.Block, dst []float64, in [4][]float64) error{
 	"projection": func(b framework.Block, dst []float64, in [4][]float64) error {
 		b.Project(dst, in[0], in[1])
@@ -31,7 +31,7 @@ var maps = map[string]func(b framework.Block, dst []float64, in [4][]float64) er
 	},
 }
 
-// measures are the operations of [ManifoldMeasure] by name.
+// measures holds the operations of [ManifoldMeasure] by name.
 var measures = map[string]func(b framework.Block, in [4][]float64) (float64, error){
 	"inner":     func(b framework.Block, in [4][]float64) (float64, error) { return b.Inner(in[0], in[1], in[2]), nil },
 	"norm":      func(b framework.Block, in [4][]float64) (float64, error) { return b.Norm(in[0], in[1]), nil },

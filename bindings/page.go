@@ -6,7 +6,7 @@ import (
 	"github.com/scqm/scqm/models/page"
 )
 
-// pageOf writes the page of models/page on a fit, with meta, and rows x. The report is its text.
+// pageOf returns, as the report, the HTML page that models/page makes of a fit, with its meta, and the rows x.
 func pageOf(in *input) work {
 	var s struct {
 		modelSettings

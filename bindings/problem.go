@@ -6,11 +6,11 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// The functions of this file are for answering QuestionMinimum. Points, tangent
-// vectors and gradients are packed: block after block, row-major.
+// The functions of this file serve a solver in Python that answers QuestionMinimum. Points, tangent
+// vectors and gradients are packed: their blocks are concatenated, each in row-major order.
 
-// running is the run of a solver written in Python. It takes the question off
-// the job, so that Wait goes on with evaluations.
+// running returns the active run of a solver written in Python. It removes the question
+// from the job, so that Wait then reports evaluations.
 func (j *job) running() (*minimum, error) {
 	if j.minimum == nil {
 		return nil, fmt.Errorf("job runs no solver of Python's: %w", errJob)
@@ -21,7 +21,7 @@ func (j *job) running() (*minimum, error) {
 	return j.minimum, nil
 }
 
-// withMinimum runs the body of a function on the problem that Python minimises.
+// withMinimum calls body with the job and the problem that Python minimises.
 func withMinimum[T any](act string, number int64, body func(*job, *minimum) (T, error)) (T, error) {
 	return withJob(act, number, func(j *job) (T, error) {
 		m, err := j.running()
@@ -33,9 +33,9 @@ func withMinimum[T any](act string, number int64, body func(*job, *minimum) (T, 
 	})
 }
 
-// ProblemBlocks describes the blocks of the problem as a JSON list of objects
-// with the entries name, manifold, rows (copies of the manifold), size (entries
-// of a copy) and dim.
+// ProblemBlocks returns the blocks of the problem as a JSON list of objects. Their
+// entries are name, manifold, rows (number of copies of the manifold), size (entries of
+// a copy) and dim.
 func ProblemBlocks(number int64) (string, error) {
 	return withMinimum("problem blocks", number, func(_ *job, m *minimum) (string, error) {
 		var list []map[string]any
@@ -48,8 +48,8 @@ func ProblemBlocks(number int64) (string, error) {
 	})
 }
 
-// ProblemStart returns 1 where a run of the solver begins, and 0 where it goes on. It copies
-// the best point so far to the destination x unless that is 0.
+// ProblemStart returns 1 if a run of the solver begins, and 0 if it continues. It
+// copies the best point so far to the destination x unless x is 0.
 func ProblemStart(number int64, x uint64) (int64, error) {
 	return withMinimum("problem start", number, func(_ *job, m *minimum) (int64, error) {
 		if x != 0 {
@@ -63,9 +63,9 @@ func ProblemStart(number int64, x uint64) (int64, error) {
 	})
 }
 
-// StartCost begins to evaluate the cost at x and, where the destination grad is
-// not 0, the Euclidean gradient. It returns 1, and Wait returns Evaluated when that
-// is over, or it returns 0 where that is over. [Cost] has the outcome.
+// StartCost starts the evaluation of the cost at x and, if the destination grad is not 0, of the
+// Euclidean gradient. It returns 0 if the evaluation is already complete. Otherwise it returns 1, and
+// Wait returns Evaluated when it is complete. [Cost] returns the result.
 func StartCost(number int64, x, grad uint64) (int64, error) {
 	return withMinimum("start cost", number, func(j *job, m *minimum) (int64, error) {
 		at, err := m.packed("x", x)
@@ -91,13 +91,13 @@ func StartCost(number int64, x, grad uint64) (int64, error) {
 	})
 }
 
-// Cost is the cost that StartCost asked for.
+// Cost returns the cost that StartCost has evaluated.
 func Cost(number int64) (float64, error) {
 	return withMinimum("cost", number, func(_ *job, m *minimum) (float64, error) { return m.cost, m.err })
 }
 
-// ProblemMap writes the result of an operation of [ManifoldMap] on the product of the manifolds of
-// all blocks to the destination dst: of projection, retraction, gradient or transport.
+// ProblemMap applies an operation of [ManifoldMap] to the product of the manifolds of all blocks:
+// projection, retraction, gradient or transport. It writes the result to the destination dst.
 func ProblemMap(number int64, operation string, dst, a, b, c uint64) (int64, error) {
 	return withMinimum(operation, number, func(_ *job, m *minimum) (int64, error) {
 		to, err := m.packed("dst", dst)
@@ -111,7 +111,7 @@ func ProblemMap(number int64, operation string, dst, a, b, c uint64) (int64, err
 	})
 }
 
-// ProblemInner is the inner product of the tangent vectors u and v at x.
+// ProblemInner returns the inner product of the tangent vectors u and v at x.
 func ProblemInner(number int64, x, u, v uint64) (float64, error) {
 	return withMinimum("inner", number, func(_ *job, m *minimum) (sum float64, err error) {
 		err = m.eachBlock(func(_ int, b framework.Block, in [4][]float64) error {
@@ -122,8 +122,8 @@ func ProblemInner(number int64, x, u, v uint64) (float64, error) {
 	})
 }
 
-// AnswerPoint ends an iteration of the solver at the point x; 0 stands for the best
-// point evaluated. It was the last one where more is 0.
+// AnswerPoint ends an iteration of the solver at the point x. If x is 0, the point is
+// the best one evaluated. If more is 0, the iteration was the last one.
 func AnswerPoint(number int64, x uint64, more int64) (int64, error) {
 	return withMinimum("answer point", number, func(j *job, m *minimum) (int64, error) {
 		var end framework.Point
@@ -141,7 +141,7 @@ func AnswerPoint(number int64, x uint64, more int64) (int64, error) {
 	})
 }
 
-// eachBlock does something to the blocks of packed arrays, of which an address of 0 is none.
+// eachBlock calls do for each block with its parts of the packed arrays at addresses. An address of 0 gives nil.
 func (m *minimum) eachBlock(do func(k int, b framework.Block, in [4][]float64) error, addresses ...uint64) error {
 	blocks := m.evaluator.Blocks()
 	in := make([][4][]float64, len(blocks))
@@ -165,12 +165,12 @@ func (m *minimum) eachBlock(do func(k int, b framework.Block, in [4][]float64) e
 	return nil
 }
 
-// packed is the memory at an address as a packed array.
+// packed returns the packed array at an address, without a copy.
 func (m *minimum) packed(what string, address uint64) ([]float64, error) {
 	return view(what, address, framework.Product(m.evaluator.Blocks()).Size())
 }
 
-// split cuts a packed array into blocks that share its memory.
+// split divides a packed array into blocks that share its memory.
 func split(blocks []framework.Block, flat []float64) framework.Point {
 	x := make(framework.Point, len(blocks))
 	for k, b := range blocks {

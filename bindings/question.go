@@ -5,36 +5,36 @@ import (
 	"fmt"
 )
 
-// The questions a job can ask.
+// The questions that a job can ask Python.
 const (
-	// QuestionLoss: values and gradients of residual rows.
+	// QuestionLoss asks for values and gradients of the loss at residual rows.
 	QuestionLoss int = iota + 1
-	// QuestionWeights: weights of a quadratic majorizer at residual rows, one
-	// per entry.
+	// QuestionWeights asks for the weights of a quadratic majorizer at residual rows, one
+	// weight per entry.
 	QuestionWeights
-	// QuestionHessian: products of the Hessians at residual rows with rows of
-	// vectors.
+	// QuestionHessian asks for the products of the Hessians at residual rows with given
+	// vectors, one per row.
 	QuestionHessian
-	// QuestionMinimum: a point of low cost of the problem being fitted.
+	// QuestionMinimum asks for a point of low cost of the problem that the job fits.
 	QuestionMinimum
-	// QuestionSum: sums over all rows; RowsAt has the bytes of the request.
+	// QuestionSum asks for sums over all rows. The state entry RowsAt has the number of bytes of the request.
 	QuestionSum
 )
 
-// ask is a question to Python. Its arrays belong to the asking goroutine, which
-// waits.
+// ask is a question to Python. The goroutine that asks owns its arrays and waits for
+// the answer.
 type ask struct {
 	question      int
 	rows, columns int
 	r, v          []float64    // arguments, rows x columns
-	values        []float64    // destination, rows; nil where not asked for
-	grad          []float64    // destination, rows x columns; nil where not asked for
-	minimum       *minimum     // of QuestionMinimum
-	sum           *sumQuestion // of QuestionSum
+	values        []float64    // destination, rows; nil if not requested
+	grad          []float64    // destination, rows x columns; nil if not requested
+	minimum       *minimum     // set for QuestionMinimum
+	sum           *sumQuestion // set for QuestionSum
 	answered      chan struct{}
 }
 
-// put asks and waits for the answer.
+// put asks Python the question and waits for the answer.
 func (j *job) put(a *ask) error {
 	a.answered = make(chan struct{})
 	select {
@@ -50,7 +50,7 @@ func (j *job) put(a *ask) error {
 	}
 }
 
-// question is the question that Python works on.
+// question returns the question that Python is answering.
 func (j *job) question() (*ask, error) {
 	if j.asked == nil {
 		return nil, fmt.Errorf("job has not asked anything: %w", errJob)
@@ -58,8 +58,8 @@ func (j *job) question() (*ask, error) {
 	return j.asked, nil
 }
 
-// FetchRows copies the arguments of the question: residual rows to the
-// destination r and, for QuestionHessian, rows of vectors to v.
+// FetchRows copies the arguments of the question. It copies residual rows to the
+// destination r. For QuestionHessian it also copies the vectors to v.
 func FetchRows(number int64, r, v uint64) (int64, error) {
 	return withJob("fetch rows", number, func(j *job) (int64, error) {
 		a, err := j.question()
@@ -73,8 +73,8 @@ func FetchRows(number int64, r, v uint64) (int64, error) {
 	})
 }
 
-// AnswerRows answers a question about rows from the arrays values and grad,
-// each read where it was asked for.
+// AnswerRows answers a question about rows. It reads the arrays values and grad if the
+// question requests them.
 func AnswerRows(number int64, values, grad uint64) (int64, error) {
 	return withJob("answer rows", number, func(j *job) (int64, error) {
 		a, err := j.question()
@@ -92,7 +92,7 @@ func AnswerRows(number int64, values, grad uint64) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		// A cancelled job has gone on, and its arrays are no longer ours.
+		// After a cancellation the job no longer waits, so its arrays must not be written.
 		if j.ctx.Err() == nil {
 			copy(a.values, from)
 			copy(a.grad, slopes)

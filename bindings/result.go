@@ -6,8 +6,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Report describes what a job has made as a JSON object: report, as its act says; and lengths, by
-// name those of the arrays that [Fetch] copies, where "bytes" is one of bytes.
+// Report returns the result of a job as a JSON object. report is the report that the act defines. lengths maps the name
+// of each array for [Fetch] to its length; the name "bytes" stands for an array of bytes.
 func Report(number int64) (string, error) {
 	return onOutcome("report", number, func(o *outcome) (string, error) {
 		lengths := map[string]int{}
@@ -24,8 +24,8 @@ func Report(number int64) (string, error) {
 	})
 }
 
-// Fetch copies arrays that a job has made to destinations, which are described as those of [Start].
-// It returns 1.
+// Fetch copies arrays of a job's result to destinations, which have the format of the
+// arrays of [Start]. It returns 1.
 func Fetch(number int64, destinations string) (int64, error) {
 	return onOutcome("fetch", number, func(o *outcome) (int64, error) {
 		var places map[string]array
@@ -47,7 +47,7 @@ func Fetch(number int64, destinations string) (int64, error) {
 	})
 }
 
-// copyTo copies numbers to an array of as many.
+// copyTo copies from to an array of the same length.
 func copyTo[T byte | float64](name string, to array, from []T) error {
 	dst, err := elements[T](name, to)
 	if err == nil && len(dst) != len(from) {

@@ -7,15 +7,15 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// pythonSeparable is a loss in Python that is a sum over entries, of the same function
-// of each: that is asked for as the loss of rows of one entry.
+// pythonSeparable is a Python loss that sums the same function over all entries. It
+// asks Python for this function as the loss of rows with one entry.
 type pythonSeparable struct {
 	pythonLoss
-	second framework.SecondOrder // nil where Python has none
+	second framework.SecondOrder // nil if Python has no second derivatives
 	fault  *postponed
 }
 
-// postponed is the first error of methods that return none.
+// postponed stores the first error of methods that cannot return an error.
 type postponed struct {
 	mu  sync.Mutex
 	err error
@@ -37,8 +37,8 @@ func newPythonSeparable(l pythonLoss, hessian bool) pythonSeparable {
 	return s
 }
 
-// Phi implements [framework.Separable]. Second derivatives are those of Python where it
-// has them, else central differences. Where Python fails the results are NaN.
+// Phi implements [framework.Separable]. It takes second derivatives from Python if
+// available, else from central differences. If Python fails, the results are NaN.
 func (l pythonSeparable) Phi(phi, d1, d2, r []float64) {
 	if err := l.phi(phi, d1, d2, r); err != nil {
 		l.fault.set(err)
@@ -56,16 +56,16 @@ func (l pythonSeparable) phi(phi, d1, d2, r []float64) error {
 		return l.differences(phi, d1, d2, r)
 	}
 	fill(d2, 1)
-	if err := l.second.HessianProduct(d2, r, d2, 1); err != nil { // first, as d1 may be r
+	if err := l.second.HessianProduct(d2, r, d2, 1); err != nil { // computed first, because d1 may be r
 		return err
 	}
 	return l.pythonLoss.Evaluate(phi, d1, r, 1)
 }
 
-// cubeRootEps balances rounding and truncation of a central difference.
+// cubeRootEps is the step at which rounding and truncation errors of a central difference are about equal.
 const cubeRootEps = 6.055454452393343e-06
 
-// differences asks for everything at once, as questions take longer than answers.
+// differences asks Python for all values in one question, because asking takes longer than computing.
 func (l pythonSeparable) differences(phi, d1, d2, r []float64) error {
 	n := len(r)
 	at, values := make([]float64, 3*n), make([]float64, 3*n)

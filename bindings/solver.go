@@ -8,48 +8,48 @@ import (
 )
 
 const (
-	// maxViolation is how far off its manifold the point that Python returns
-	// may be; it is put back.
+	// maxViolation is the maximum constraint violation of a point that Python returns. The
+	// point is then moved onto its manifold.
 	maxViolation = 1e-6
-	// maxDrift is how far off points that count as being on it may be.
+	// maxDrift is the constraint violation up to which a point counts as lying on its manifold.
 	maxDrift = 1e-12
 )
 
-// pythonSolver is a solver written in Python. One whose points come one by one is an
-// iterator there, and each is an iteration; any other runs from start to end within one.
+// pythonSolver is a solver written in Python. If it is a Python iterator that yields points, each
+// point is an iteration. Otherwise the whole run of the solver is one iteration.
 type pythonSolver struct {
 	job  *job
 	name string
-	// advance lets Python do an iteration on this very thread; nil where Python waits for
-	// questions of the job.
+	// advance runs one iteration of the Python solver on the current thread. It is nil if
+	// Python waits for questions of the job instead.
 	advance func() error
 }
 
-// pythonState is the best point seen.
+// pythonState holds the best point evaluated so far.
 type pythonState struct {
 	X    framework.Point
 	Cost float64
-	Grad framework.Point // the Riemannian gradient there, nil where it is not known
-	// Begun says that Python has had an iteration, Over that it has had its last.
+	Grad framework.Point // the Riemannian gradient there; nil if unknown
+	// Begun is true once Python has run an iteration. Over is true once it has run its last one.
 	Begun, Over bool
 }
 
-// Iterate returns the best point and its cost.
+// Iterate returns the best point so far and its cost.
 func (s *pythonState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
 
 // Gradient implements [framework.Graded].
 func (s *pythonState) Gradient() framework.Point { return s.Grad }
 
-// Name is the name that the solver has in Python.
+// Name returns the name that the solver has in Python.
 func (s pythonSolver) Name() string { return s.name }
 
-// Init evaluates the start.
+// Init evaluates the start point.
 func (s pythonSolver) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	st := &pythonState{X: x}
 	return st, s.complete(e, st)
 }
 
-// complete evaluates the iterate, with its gradient unless the problem has a measure of its own.
+// complete evaluates the iterate. It also computes the gradient, unless the problem has its own convergence measure.
 func (s pythonSolver) complete(e *framework.Evaluator, st *pythonState) error {
 	var err error
 	if _, own := e.Problem().(framework.Certifier); own {
@@ -69,7 +69,7 @@ func (s pythonSolver) complete(e *framework.Evaluator, st *pythonState) error {
 	return err
 }
 
-// Step lets Python do an iteration.
+// Step runs one iteration of the Python solver.
 func (s pythonSolver) Step(e *framework.Evaluator, state framework.State) error {
 	st := state.(*pythonState)
 	if st.Over {
@@ -86,16 +86,16 @@ func (s pythonSolver) Step(e *framework.Evaluator, state framework.State) error 
 	return s.complete(e, st)
 }
 
-// minimum is an iteration of a solver written in Python. Evaluations are made on the
-// goroutine of the run, so that the loss may be Python's too.
+// minimum is one iteration of a solver written in Python. Costs are evaluated on the
+// goroutine of the run, so that the loss may also be written in Python.
 type minimum struct {
 	job       *job
 	evaluator *framework.Evaluator
 	best      *pythonState
-	begins    bool // the run begins here
+	begins    bool // the iteration is the first of the run
 	start     framework.Point
 	trial     framework.Point // the point evaluated last
-	seen      bool            // there is one, and it is on the manifold
+	seen      bool            // trial was evaluated and lies on the manifold
 	advance   func() error    // see pythonSolver
 
 	work chan evaluation
@@ -104,23 +104,23 @@ type minimum struct {
 	// The outcome of the last evaluation.
 	cost float64
 	err  error
-	// spent is the error that ends the run, whatever Python does: the budget is used up, or the
-	// cost is not finite.
+	// spent is an error that ends the run even if Python goes on: the budget is used up,
+	// or the cost is not finite.
 	spent error
 }
 
-// ending is how Python ends an iteration: at a point, nil for the best one seen. more says
-// that others are to follow.
+// ending is the answer with which Python ends an iteration. x is its point, or nil for
+// the best one evaluated. more is true if further iterations follow.
 type ending struct {
 	x    framework.Point
 	more bool
 }
 
-// evaluation is a wish of Python's: the cost at x and, where there is a
-// destination, the Euclidean gradient. Both are packed: block after block.
+// evaluation is a request from Python for the cost at x and, if grad is not nil, for
+// the Euclidean gradient. Both arrays are packed: block after block.
 type evaluation struct{ x, grad []float64 }
 
-// run serves Python until it has ended.
+// run evaluates the points that Python requests until Python ends the iteration.
 func (m *minimum) run() error {
 	if m.advance != nil {
 		m.job.minimum = m
@@ -149,13 +149,13 @@ func (m *minimum) run() error {
 	}
 }
 
-// stopped is the evaluator's own error for a context that is done.
+// stopped returns the error that the evaluator reports after the context is done.
 func (m *minimum) stopped() error {
 	_, err := m.evaluator.Evaluate(nil, m.start)
 	return err
 }
 
-// evaluate computes the cost at a point of Python's and keeps the best one.
+// evaluate returns the cost at a point that Python requests, and stores the point if it is the best one.
 func (m *minimum) evaluate(w evaluation) (float64, error) {
 	unpack(m.trial, w.x)
 	if !m.trial.Finite() {
@@ -169,8 +169,8 @@ func (m *minimum) evaluate(w evaluation) (float64, error) {
 	if err != nil {
 		m.spent = err
 		if errors.Unwrap(err) == nil {
-			// What is wrapped by nothing is not the problem's error: it is the
-			// evaluator's for a budget that is used up.
+			// An error without a wrapped error comes from the evaluator, not from the problem:
+			// the budget is used up.
 			err = errStopped
 		}
 		return 0, err
@@ -181,8 +181,8 @@ func (m *minimum) evaluate(w evaluation) (float64, error) {
 	return cost, nil
 }
 
-// keep notes the trial point, and the Euclidean gradient there where it is known, if it is
-// the best one.
+// keep stores the trial point and, if known, the Euclidean gradient there, if its cost
+// is the lowest so far.
 func (m *minimum) keep(cost float64, grad framework.Point) {
 	if !(cost <= m.best.Cost) {
 		return
@@ -198,12 +198,12 @@ func (m *minimum) keep(cost float64, grad framework.Point) {
 	}
 }
 
-// violation is how far the trial point is off its manifolds.
+// violation returns the constraint violation of the trial point.
 func (m *minimum) violation() float64 {
 	return framework.Product(m.evaluator.Blocks()).Violation(m.trial)
 }
 
-// finish evaluates the point that Python returned, unless it did last, and leaves the best one.
+// finish evaluates the point that Python returned, unless it was evaluated last, and keeps the best point.
 func (m *minimum) finish(end ending) error {
 	m.best.Over = !end.more
 	if m.spent != nil || end.x == nil || end.x.Equal(m.best.X) || m.seen && end.x.Equal(m.trial) {

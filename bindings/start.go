@@ -6,7 +6,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// acts are what jobs do by name: functions that read what a job is started with.
+// acts maps the name of each kind of job to the function that reads its input and returns its work.
 var acts = map[string]func(*input) work{
 	"fit": fitOf, "many": manyOf, "stream": streamOf, "online": onlineOf,
 	"sum": sumOf, "merge": mergeOf,
@@ -21,9 +21,9 @@ var acts = map[string]func(*input) work{
 	"report": mapping(projectionReport), "parts": mapping(residualParts),
 }
 
-// Start begins a job of an act. The settings are a JSON object, and so are the arrays that it
-// reads, by name: each is a list of its address, the bytes of a number, and its shape. What there
-// is of both is said where the act is. It returns 1.
+// Start starts a job that runs the act called act. settings is a JSON object. arrays is
+// a JSON object that maps names to lists of address, bytes of a number, and shape. The
+// comment of each act lists its settings and arrays. It returns 1.
 func Start(number int64, act, settings, arrays string) (int64, error) {
 	return guarded(act, func() (int64, error) {
 		read, ok := acts[act]

@@ -10,27 +10,27 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// streamSettings are those of streamOf.
+// streamSettings are the settings of streamOf.
 type streamSettings struct {
 	fitSettings
 	tableSettings
-	// Checkpoint is the path of a file in which the fit is stored after every
-	// iteration, and from which it goes on where there is one; "" is none.
+	// Checkpoint is the path of a file that stores the fit after each iteration. If the
+	// file exists, the fit continues from it. "" means no file.
 	Checkpoint string `json:"checkpoint"`
-	// Delta says that the default of the loss is wanted, and no fit.
+	// Delta is true if only the default delta of the loss is wanted, without a fit.
 	Delta bool `json:"only_delta"`
 }
 
-// tableSettings say how large the table is that Python can sum over.
+// tableSettings give the size of a table over which Python can sum.
 type tableSettings struct {
 	Rows    int `json:"rows"`
 	Columns int `json:"columns"`
 }
 
-// streamOf fits a model to rows that Python can sum over; the precision of the loss may be an
-// array. For every read of the rows the job asks QuestionSum: [FetchRequest] gives the request,
-// sumOf answers it for some of the rows, here or elsewhere, [AnswerPart] takes such an answer, and
-// [AnswerSum] says that it was the last one.
+// streamOf fits a model to rows over which Python can sum. The precision of the loss
+// may be an array. For each pass over the rows the job asks QuestionSum. [FetchRequest]
+// returns the request. sumOf answers it for some of the rows, in this process or
+// another one. [AnswerPart] passes each answer to the job, and [AnswerSum] ends them.
 func streamOf(in *input) work {
 	var s streamSettings
 	in.decode(&s)
@@ -87,7 +87,7 @@ func (s streamSettings) learn(j *job, e *pythonEngine) (*scqm.Fit, error) {
 	return fit, nil
 }
 
-// pythonEngine is an [scqm.Engine] whose sums Python finds.
+// pythonEngine is an [scqm.Engine] whose sums Python computes.
 type pythonEngine struct {
 	job *job
 	tableSettings
@@ -96,7 +96,7 @@ type pythonEngine struct {
 // Shape implements [scqm.Engine].
 func (e *pythonEngine) Shape() (n, D int) { return e.Rows, e.Columns }
 
-// Sum asks Python.
+// Sum asks Python for the sums.
 func (e *pythonEngine) Sum(ctx context.Context, r *scqm.Request) (*scqm.Partial, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -112,14 +112,14 @@ func (e *pythonEngine) Sum(ctx context.Context, r *scqm.Request) (*scqm.Partial,
 	return q.parts[0], nil
 }
 
-// sumQuestion is a question about all rows with what was answered so far.
+// sumQuestion is a question about all rows, with the answers received so far.
 type sumQuestion struct {
 	request *scqm.Request
-	bytes   []byte          // of the request
-	parts   []*scqm.Partial // by their blocks, of which no two adjoin
+	bytes   []byte          // the encoded request
+	parts   []*scqm.Partial // merged answers in the order of their blocks; no two are adjacent
 }
 
-// take adds an answer about some blocks.
+// take adds the answer for some blocks.
 func (q *sumQuestion) take(p *scqm.Partial) error {
 	at, met := slices.BinarySearchFunc(q.parts, p.First, func(o *scqm.Partial, first int) int { return o.First - first })
 	if met || at > 0 && end(q.parts[at-1]) > p.First || at < len(q.parts) && q.parts[at].First < end(p) {
@@ -132,7 +132,7 @@ func (q *sumQuestion) take(p *scqm.Partial) error {
 	return q.join(at)
 }
 
-// takeBytes adds an encoded answer, of which it keeps nothing.
+// takeBytes adds an encoded answer. It keeps no reference to b.
 func (q *sumQuestion) takeBytes(b []byte) error {
 	p := new(scqm.Partial)
 	if err := p.UnmarshalBinary(b); err != nil {
@@ -141,7 +141,7 @@ func (q *sumQuestion) takeBytes(b []byte) error {
 	return q.take(p)
 }
 
-// join merges part k into the one before where they adjoin.
+// join merges part k into the part before it if their blocks are adjacent.
 func (q *sumQuestion) join(k int) error {
 	if k < 1 || k >= len(q.parts) || end(q.parts[k-1]) != q.parts[k].First {
 		return nil
@@ -151,10 +151,10 @@ func (q *sumQuestion) join(k int) error {
 	return err
 }
 
-// end is the number of the block behind those of a part.
+// end returns the index of the first block after those of p.
 func end(p *scqm.Partial) int { return p.First + p.Blocks }
 
-// complete reports blocks that nobody has summed.
+// complete returns an error if the sums of some blocks are missing.
 func (q *sumQuestion) complete() error {
 	want, from := scqm.Blocks(q.request.N), 0
 	for _, p := range q.parts {
@@ -173,7 +173,7 @@ func (q *sumQuestion) complete() error {
 		from*scqm.BlockRows, q.request.N, framework.ErrInvalid)
 }
 
-// sumAsked is the question about sums that Python works on.
+// sumAsked returns the question about sums that Python is answering.
 func (j *job) sumAsked() (*ask, error) {
 	a, err := j.question()
 	if err == nil && a.sum == nil {
@@ -182,8 +182,8 @@ func (j *job) sumAsked() (*ask, error) {
 	return a, err
 }
 
-// FetchRequest copies the request of a QuestionSum, RowsAt bytes, to the destination
-// to.
+// FetchRequest copies the request of a QuestionSum to the destination to. The request
+// has RowsAt bytes.
 func FetchRequest(number int64, to uint64) (int64, error) {
 	return withJob("fetch request", number, func(j *job) (int64, error) {
 		a, err := j.sumAsked()
@@ -196,8 +196,8 @@ func FetchRequest(number int64, to uint64) (int64, error) {
 	})
 }
 
-// AnswerPart takes what some blocks say, length bytes that sumOf or mergeOf has made, in any
-// order. It returns the number of ranges of blocks there are so far.
+// AnswerPart adds an answer for some blocks: length bytes at part, made by sumOf or mergeOf. Answers
+// may come in any order. It returns the number of separate ranges of blocks answered so far.
 func AnswerPart(number int64, part uint64, length int64) (int64, error) {
 	return withJob("answer part", number, func(j *job) (int64, error) {
 		a, err := j.sumAsked()
@@ -212,8 +212,8 @@ func AnswerPart(number int64, part uint64, length int64) (int64, error) {
 	})
 }
 
-// AnswerSum ends the answer to a QuestionSum. Where blocks are missing it is an
-// error, and the question stays.
+// AnswerSum ends the answer to a QuestionSum. If blocks are missing, it returns an
+// error and the question remains open.
 func AnswerSum(number int64) (int64, error) {
 	return withJob("answer sum", number, func(j *job) (int64, error) {
 		a, err := j.sumAsked()

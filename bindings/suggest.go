@@ -5,8 +5,8 @@ import (
 	"github.com/scqm/scqm/models/selection"
 )
 
-// suggestOf compares models of data, with a loss whose precision may be an array; what is left out
-// of the settings has the default of selection.SuggestConfig. The report is that of the program scqm.
+// suggestOf compares models of data, with a loss whose precision may be an array. A setting that is
+// absent has the default of selection.SuggestConfig. The report is that of the command scqm suggest.
 func suggestOf(in *input) work {
 	var s struct {
 		MaxLatent int        `json:"max_components"`

@@ -10,9 +10,9 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// sumOf answers the request of [FetchRequest], an array of bytes, for a part of the table from row
-// first on; the precision of the loss may be an array. The rows may be
-// read many times, in any order.
+// sumOf answers the request of [FetchRequest], an array of bytes, for the rows of the
+// table from row first on. The precision of the loss may be an array. It may read the
+// rows many times, in any order.
 func sumOf(in *input) work {
 	var s struct {
 		Loss    lossChoice `json:"loss"`
@@ -43,7 +43,7 @@ func sumOf(in *input) work {
 	}
 }
 
-// mergeOf merges answers to a request, parts, which must make up a range of blocks.
+// mergeOf merges the answers in the array parts. Together they must cover a contiguous range of blocks.
 func mergeOf(in *input) work {
 	var s struct {
 		Parts []array `json:"parts"`
@@ -69,25 +69,25 @@ func mergeOf(in *input) work {
 	}
 }
 
-// request is the request of which the array of that name has the bytes; it keeps none of them.
+// request decodes the request from the array of bytes of that name. It keeps no reference to the bytes.
 func (in *input) request() *scqm.Request {
 	r := new(scqm.Request)
 	in.note(r.UnmarshalBinary(in.bytes("request")))
 	return r
 }
 
-// part is some rows of a table, as a source of the whole table: others are not asked for.
+// part implements a source of a whole table, but holds only some of its rows. Only these rows may be read.
 type part struct {
 	n, d        int
 	first, rows int
 	x           []float64
-	single      []float32 // where they are of this type
-	weights     []float64 // nil: all 1
-	// checked says that numbers are looked at, as they are in the first read of a fit.
+	single      []float32 // the rows, if they are float32
+	weights     []float64 // nil if all weights are 1
+	// checked is true if numbers are checked for NaN and infinities, as in the first pass of a fit.
 	checked bool
 }
 
-// part reads the rows x, of float64 or float32, and their weights, if they have some, as a table.
+// part returns the rows x, of float64 or float32, with their weights, if any, as a table.
 func (in *input) part() *part {
 	p := &part{}
 	a := in.arrays["x"]
@@ -109,8 +109,8 @@ func (in *input) part() *part {
 	return p
 }
 
-// place makes the rows those from row first on of a table of n rows of length d. They begin and end
-// at multiples of scqm.BlockRows, or at its end.
+// place makes p the rows from index first on in a table of n rows of length d. The
+// range must begin and end at multiples of scqm.BlockRows or at the end of the table.
 func (p *part) place(n, d, first int) error {
 	p.n, p.first = n, first
 	switch last := first + p.rows - 1; {
@@ -125,7 +125,7 @@ func (p *part) place(n, d, first int) error {
 	return nil
 }
 
-// source returns the part, whose rows have weights where any were given.
+// source returns the part as a source, with weights if any were given.
 func (p *part) source() datarows.Source {
 	if p.weights != nil {
 		return weightedPart{p}
@@ -136,7 +136,7 @@ func (p *part) source() datarows.Source {
 // Shape implements [scqm.Source].
 func (p *part) Shape() (n, d int) { return p.n, p.d }
 
-// Held implements [datarows.Holder]: float64 is read where it is.
+// Held implements [datarows.Holder]. It returns float64 rows without a copy.
 func (p *part) Held(first, count int) ([]float64, error) {
 	if p.single != nil {
 		return nil, nil
@@ -159,7 +159,7 @@ func (p *part) ReadRows(_ context.Context, dst []float64, first int) error {
 	return p.check(dst, first)
 }
 
-// check refuses numbers that are not finite where they are looked at.
+// check returns an error if x has NaN or infinite entries and checked is set.
 func (p *part) check(x []float64, first int) error {
 	if !p.checked {
 		return nil
@@ -167,7 +167,7 @@ func (p *part) check(x []float64, first int) error {
 	return datarows.Data{N: len(x) / p.d, D: p.d, X: x, First: first}.Validate()
 }
 
-// weightedPart is a part whose rows have weights.
+// weightedPart is a part with row weights.
 type weightedPart struct{ *part }
 
 // ReadWeights implements [datarows.Weigher].

@@ -1,24 +1,24 @@
 // Package python calls functions of the Python interpreter that has loaded this
 // library, on the thread that it was called from.
 //
-// The interpreter is not linked: it hands over the addresses of what is needed of
-// its stable ABI, see [Use]. A call takes the global interpreter lock, which the
-// exported function has released, and gives it back. An exception, KeyboardInterrupt
-// included, stays an object: it is appended to a list of the caller's, who raises
-// it when the exported function has returned. A child that a function has forked ends
-// where the function returns, with status 1 and a line on standard error.
+// The library is not linked against the interpreter. The interpreter passes the addresses
+// of functions of its stable ABI to [Use]. A call acquires the global interpreter lock,
+// which the exported function has released, and then releases it. An exception, even
+// KeyboardInterrupt, is appended to a list; the caller raises it when the exported function
+// has returned. If a function forks, the child process ends when the function returns, with
+// status 1 and a message on standard error.
 package python
 
 import "errors"
 
 var (
-	// ErrRaised says that a function has raised an exception.
+	// ErrRaised reports that a function has raised an exception.
 	ErrRaised = errors.New("exception in Python")
-	// ErrNoCgo says that the program was built without calls into C.
+	// ErrNoCgo reports that the program was built without cgo.
 	ErrNoCgo = errors.New("built without cgo")
 )
 
-// API has the addresses of functions of the stable ABI of CPython.
+// API holds the addresses of functions of the stable ABI of CPython.
 type API struct {
 	Ensure    uint64 `json:"PyGILState_Ensure"`
 	Release   uint64 `json:"PyGILState_Release"`
@@ -33,9 +33,9 @@ type API struct {
 	DecRef    uint64 `json:"Py_DecRef"`
 }
 
-// Function is a callable without arguments.
+// Function is a Python callable that takes no arguments.
 type Function struct {
-	// Object is the address of the callable, Raised that of the list that gets
-	// the exception. The caller keeps references to both.
+	// Object is the address of the callable. Raised is the address of the list to which an
+	// exception is appended. The caller keeps references to both.
 	Object, Raised uint64
 }

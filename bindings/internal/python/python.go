@@ -52,9 +52,9 @@ static void scqm_keep(void *raised) {
 static const char forked[] =
 	"scqm: a function of minimize has forked this process, which cannot go on with the run; end such a process with os._exit\n";
 
-// Calls the object. Where a number is wanted, its result must be one. A child that the
-// object has forked does not return: Go, whose other threads are missing there, could
-// wait for one of them for ever.
+// Calls the object. If number is set, the result must be a float. A child process that
+// the object has forked ends here. It lacks the other threads of Go, so that Go code in
+// it could block for ever.
 static scqm_outcome scqm_call(uint64_t object, uint64_t raised, int number) {
 	scqm_outcome out = {0, 0};
 	int state = api.ensure();
@@ -73,19 +73,19 @@ static scqm_outcome scqm_call(uint64_t object, uint64_t raised, int number) {
 */
 import "C"
 
-// Use sets the addresses. It is called once, before anything else.
+// Use sets the addresses of the functions. It must be called once, before any other function of this package.
 func Use(a API) error {
 	C.scqm_use(C.uint64_t(a.Ensure), C.uint64_t(a.Release), C.uint64_t(a.Call), C.uint64_t(a.AsDouble), C.uint64_t(a.Occurred),
 		C.uint64_t(a.Fetch), C.uint64_t(a.Normalize), C.uint64_t(a.SetTrace), C.uint64_t(a.Append), C.uint64_t(a.Clear), C.uint64_t(a.DecRef))
 	return nil
 }
 
-// Call calls the function, whatever it returns.
+// Call calls the function and ignores its result.
 func (f Function) Call() error {
 	return failure(C.scqm_call(C.uint64_t(f.Object), C.uint64_t(f.Raised), 0))
 }
 
-// Number calls the function and returns its result, a float.
+// Number calls the function and returns its result, which must be a float.
 func (f Function) Number() (float64, error) {
 	out := C.scqm_call(C.uint64_t(f.Object), C.uint64_t(f.Raised), 1)
 	return float64(out.value), failure(out)
