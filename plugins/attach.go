@@ -12,7 +12,7 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// peer is a plugin as the pool of its segments sees it.
+// peer adapts a plugin to the interface that the pool of its segments uses.
 type peer struct{ p *Plugin }
 
 // Attach implements [segment.Peer].
@@ -45,7 +45,7 @@ func (q peer) Detach(s *segment.Segment) {
 	_, _ = q.p.rpc.Detach(ctx, &protocol.DetachRequest{Segment: s.ID})
 }
 
-// refuses reports whether a plugin answered that it cannot do something.
+// refuses reports whether err is a plugin's answer that it does not support the request.
 func refuses(err error) bool {
 	switch status.Code(err) {
 	case codes.DeadlineExceeded, codes.Unavailable, codes.Canceled, codes.Internal:
@@ -55,7 +55,7 @@ func refuses(err error) bool {
 	}
 }
 
-// checkFrameSocket insists on a socket in the folder that is closed to others.
+// checkFrameSocket returns an error unless the socket for frames is in the plugin's private folder.
 func (p *Plugin) checkFrameSocket() error {
 	if p.offer.FrameSocket == "" {
 		return nil

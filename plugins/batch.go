@@ -10,48 +10,48 @@ import (
 )
 
 const (
-	// maxDim bounds the length of a row.
+	// maxDim is the maximum number of entries of a row.
 	maxDim = 1 << 22
-	// partBytes bounds the residuals of one call. Larger batches make several,
-	// of which some are under way at a time: while the plugin computes one, the
-	// next is copied. Smaller parts were slower on a busy machine, where it
-	// takes long until the other process has its turn.
+	// partBytes is the maximum size of the residuals of one call. A larger batch is split
+	// into several calls, some of which overlap: while the plugin computes one, the next
+	// is copied. Smaller parts were slower on a busy machine, where it takes long until
+	// the other process is scheduled.
 	partBytes = 1 << 20
 	underWay  = 2
-	// maxMessage bounds messages, and with them batches, in the plugin: there
-	// can be rows longer than a part.
+	// maxMessage is the maximum size of a message, and so of a batch, in the plugin. It
+	// exceeds partBytes because one row can be longer than a part.
 	maxMessage = 256 << 20
-	// replySlack is what a reply may have beside its arrays.
+	// replySlack is the maximum size of a reply in addition to its arrays.
 	replySlack = 64 << 10
-	// ordinary bounds the residuals for which results must be finite.
+	// ordinary is the largest absolute residual for which results must be finite.
 	ordinary = 1e100
-	// wordBytes is the size of a number.
+	// wordBytes is the size of a float64.
 	wordBytes = 8
-	// blockLength is how many results are copied and judged at a time, while
-	// they are in the cache; the first and the last of each block are marked
-	// as unwritten before the call.
+	// blockLength is the number of results that are copied and checked at a time, while
+	// they are in the cache. The first and the last result of each block are set to the
+	// value unwritten before the call.
 	blockLength = 1024
 )
 
-// result is a quantity asked for, and where it goes: per numbers for each row.
+// result is a requested quantity and its destination. Each row has per numbers.
 type result struct {
 	quantity protocol.Quantity
 	to       []float64
 	per      int
 }
 
-// batch is an evaluation. Directions are nil except for products.
+// batch is one evaluation request. The directions are nil except for Hessian products.
 type batch struct {
 	dim                   int
 	eps                   float64
-	stretches             []*protocol.Stretch // with eps of their own; may be nil
+	stretches             []*protocol.Stretch // each with its own eps; may be nil
 	residuals, directions []float64
 	results               []result
 }
 
 func (b *batch) rows() int { return len(b.residuals) / b.dim }
 
-// part is the evaluation of rows lo to hi only, which have the same eps.
+// part returns the batch of rows lo to hi only. These rows have the same eps.
 func (b *batch) part(lo, hi int) *batch {
 	cut := &batch{dim: b.dim, eps: b.eps, residuals: b.residuals[lo*b.dim : hi*b.dim]}
 	if b.directions != nil {
@@ -63,7 +63,7 @@ func (b *batch) part(lo, hi int) *batch {
 	return cut
 }
 
-// kept returns the residuals for after the call: a copy where results overwrite them.
+// kept returns the residuals for use after the call. It copies them if the results overwrite them.
 func (b *batch) kept() []float64 {
 	for _, r := range b.results {
 		if len(r.to) > 0 && &r.to[0] == &b.residuals[0] {
@@ -73,7 +73,7 @@ func (b *batch) kept() []float64 {
 	return b.residuals
 }
 
-// bytes is the size of a segment that holds all arrays.
+// bytes returns the size of a segment that holds all arrays of the batch.
 func (b *batch) bytes() int {
 	sum := shm.Span(len(b.residuals)) + shm.Span(len(b.directions))
 	for _, r := range b.results {
@@ -90,8 +90,8 @@ func (b *batch) request() *protocol.EvaluateRequest {
 	return r
 }
 
-// split cuts a batch into parts of bounded size, but at least a row. Batches
-// with stretches are small.
+// split divides a batch into parts of at most partBytes, but at least one row. It does
+// not divide a batch with stretches, which is small.
 func (b *batch) split() []*batch {
 	rows := max(partBytes/(wordBytes*b.dim), 1)
 	if b.rows() <= rows || b.stretches != nil {
@@ -115,7 +115,7 @@ func toBytes(x []float64) []byte {
 	return b
 }
 
-// fromBytes reads len(dst) numbers.
+// fromBytes decodes len(dst) numbers from b.
 func fromBytes(dst []float64, b []byte) {
 	for i := range dst {
 		dst[i] = fromWord(b[wordBytes*i:])

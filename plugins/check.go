@@ -13,18 +13,18 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// Checked is what a check of a plugin found.
+// Checked is the result of [Check].
 type Checked struct {
-	// Report holds the laws of frameworktest.CheckLoss and those of processes.
+	// Report holds the results for the laws of frameworktest.CheckLoss and the additional laws of [Check].
 	*frameworktest.Report
-	// Program identifies the plugin, Structure is that of the loss.
+	// Program identifies the plugin. Structure is the structure of the loss.
 	Program   rowloss.Program
 	Structure rowloss.Structure
-	// Times are what a start and evaluations took.
+	// Times are the measured times of the start and of evaluations.
 	Times []Time
 }
 
-// Time is a measured time: the median of several.
+// Time is a measured time. It is the median of several measurements.
 type Time struct {
 	What string
 	Took time.Duration
@@ -32,21 +32,21 @@ type Time struct {
 
 const (
 	checkDim = 5
-	// timedCalls is the number of calls of which the median is taken.
+	// timedCalls is the number of calls whose median time is taken.
 	timedCalls = 15
-	// checkEndTime is generous: the machine may be busy.
+	// checkEndTime is the time within which the plugin must end. It is long because the machine may be busy.
 	checkEndTime = 3 * time.Second
 )
 
-// Check starts a plugin and tries the laws of losses on it. Beside those of
-// frameworktest.CheckLoss there are:
+// Check starts a plugin and checks it against the laws of frameworktest.CheckLoss and
+// these additional laws:
 //
-//   - large batch: a large batch gives what small ones give.
-//   - other process: a second process, whose arrays come as bytes, gives the
-//     same bits.
+//   - large batch: a large batch gives the same results as small ones.
+//   - other process: a second process, which receives arrays as bytes, gives
+//     bit-identical results.
 //   - end: the plugin ends when it is asked to.
 //
-// The error is that of a plugin that does not start.
+// Check returns an error if the plugin does not start.
 func Check(ctx context.Context, nameOrPath string, o Options) (*Checked, error) {
 	begin := time.Now()
 	p, err := Open(ctx, nameOrPath, o)
@@ -79,7 +79,7 @@ func (c *Checked) try(law string, trial func() error) {
 	c.Verdicts = append(c.Verdicts, v)
 }
 
-// dim is a row length that the loss takes.
+// dim returns a row length that the loss accepts.
 func (p *Plugin) dim() int {
 	if p.offer.Dim > 0 {
 		return int(p.offer.Dim)
@@ -87,7 +87,7 @@ func (p *Plugin) dim() int {
 	return checkDim
 }
 
-// residualRows returns about n random numbers as whole rows.
+// residualRows returns random residuals: about n numbers, rounded to whole rows.
 func (p *Plugin) residualRows(n int) []float64 {
 	rng := rand.New(rand.NewPCG(7, 11))
 	r := make([]float64, max(n/p.dim(), 1)*p.dim())
@@ -97,14 +97,14 @@ func (p *Plugin) residualRows(n int) []float64 {
 	return r
 }
 
-// scores are values followed by gradients.
+// scores returns the values at the rows r, followed by the gradients.
 func (p *Plugin) scores(r []float64) ([]float64, error) {
 	rows := len(r) / p.dim()
 	out := make([]float64, rows+len(r))
 	return out, p.loss.Evaluate(out[:rows], out[rows:], r, p.dim())
 }
 
-// checkLarge compares one large batch with many small ones.
+// checkLarge checks that one large batch gives the same results as many small ones.
 func (p *Plugin) checkLarge() error {
 	r := p.residualRows(1 << 15)
 	rows, dim := len(r)/p.dim(), p.dim()
@@ -126,7 +126,7 @@ func (p *Plugin) checkLarge() error {
 	return nil
 }
 
-// firstDifference returns the first place where bits differ, or -1.
+// firstDifference returns the first index at which the bits of a and b differ, or -1.
 func firstDifference(a, b []float64) int {
 	for i := range a {
 		if math.Float64bits(a[i]) != math.Float64bits(b[i]) {
@@ -136,7 +136,7 @@ func firstDifference(a, b []float64) int {
 	return -1
 }
 
-// checkOther compares with a second process.
+// checkOther checks that a second process gives the same results.
 func (p *Plugin) checkOther(ctx context.Context, nameOrPath string, o Options) error {
 	o.NoSharedMemory = true
 	second, err := Open(ctx, nameOrPath, o)
@@ -159,7 +159,7 @@ func (p *Plugin) checkOther(ctx context.Context, nameOrPath string, o Options) e
 	return nil
 }
 
-// time measures evaluations.
+// time measures evaluations and appends the times.
 func (c *Checked) time(p *Plugin) {
 	for _, batch := range []struct {
 		what  string
@@ -179,7 +179,7 @@ func (c *Checked) time(p *Plugin) {
 	}
 }
 
-// checkEnd asks the plugin to end.
+// checkEnd checks that the plugin ends when it is asked to.
 func (p *Plugin) checkEnd() error {
 	p.shutdown()
 	if !p.endsWithin(checkEndTime) {

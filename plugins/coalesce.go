@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// coalesceBytes is the size of residuals up to which batches of several
-	// goroutines are put together: more is worth a call of its own.
+	// coalesceBytes is the maximum size of the residuals of a batch that is merged with
+	// batches of other goroutines. A larger batch is sent in a call of its own.
 	coalesceBytes = 64 << 10
-	// smallCalls is the number of calls under way for small batches.
+	// smallCalls is the maximum number of concurrent calls for small batches.
 	smallCalls = 2
-	// maxCoalesced bounds the stretches of a request.
+	// maxCoalesced is the maximum number of stretches of a request.
 	maxCoalesced = 1024
-	// callers is the number of goroutines that should use a plugin at a time.
+	// callers is the recommended number of goroutines that use a plugin at the same time.
 	callers = 64
 )
 
-// kind is what batches must have in common to be coalesced.
+// kind is the key of a batch. Only batches with equal keys are merged.
 type kind struct {
 	dim        int
 	directions bool
@@ -28,10 +28,10 @@ type kind struct {
 	want       [7]protocol.Quantity
 }
 
-// score evaluates a batch. The plugin sees finite residuals only.
+// score evaluates a batch. It sends only rows with finite residuals to the plugin.
 func (p *Plugin) score(b *batch) error {
 	if b.dim < 1 || len(b.residuals)%b.dim != 0 {
-		return p.evaluate(b) // which says so
+		return p.evaluate(b) // which returns the error
 	}
 	var results [][]float64
 	for _, r := range b.results {
@@ -43,7 +43,7 @@ func (p *Plugin) score(b *batch) error {
 	}, results...)
 }
 
-// scoreFinite evaluates a batch, a small one together with those of other goroutines.
+// scoreFinite evaluates a batch. It merges a small batch with those of other goroutines.
 func (p *Plugin) scoreFinite(b *batch) error {
 	k := kind{dim: b.dim, directions: b.directions != nil, smooth: b.eps > 0}
 	if b.rows() == 0 || wordBytes*len(b.residuals) > coalesceBytes ||
@@ -54,7 +54,7 @@ func (p *Plugin) scoreFinite(b *batch) error {
 	if k.directions {
 		whole.In = append(whole.In, b.directions)
 	}
-	if k.smooth { // rows that are coalesced may have different eps
+	if k.smooth { // rows of merged batches may have different eps
 		whole.In = append(whole.In, slices.Repeat([]float64{b.eps}, b.rows()))
 	}
 	for i, r := range b.results {
@@ -65,7 +65,7 @@ func (p *Plugin) scoreFinite(b *batch) error {
 	return p.coalescer.Do(whole)
 }
 
-// newCoalescer makes the gatherer of a plugin.
+// newCoalescer returns the gatherer that merges the batches of a plugin.
 func (p *Plugin) newCoalescer() *gather.Gatherer[kind] {
 	return &gather.Gatherer[kind]{
 		Call: p.evaluateCoalesced, Limit: smallCalls, Max: 2 * coalesceBytes / wordBytes, MaxBatches: maxCoalesced,
@@ -87,7 +87,7 @@ func (p *Plugin) evaluateCoalesced(whole gather.Batch[kind]) error {
 	return p.evaluate(b)
 }
 
-// setLengths sets the smoothing length of every row.
+// setLengths sets the smoothing length eps of every row.
 func (b *batch) setLengths(eps []float64) {
 	for from, to := 0, 0; from < len(eps); from = to {
 		for to = from; to < len(eps) && eps[to] == eps[from]; to++ {

@@ -5,8 +5,8 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// A type claims a capability by having its method, so a loss that offers some
-// of them is put together from pieces of one method each.
+// A type offers a capability if it has the method for it. Each type below has one such
+// method, and compose embeds those that the plugin offers.
 type (
 	radial    struct{ l *remote }
 	separable struct{ l *remote }
@@ -32,8 +32,8 @@ func (c second) HessianProduct(dst, r, v []float64, dim int) error {
 // Smooth implements [framework.Smoother].
 func (c smoother) Smooth(eps float64) framework.Loss { return c.l.plugin.compose(eps) }
 
-// compose makes the loss with what the plugin offers, or nil where its
-// structure is not known here.
+// compose returns a loss that implements the interfaces the plugin offers. It returns
+// nil if this program does not know the structure of the loss.
 func (p *Plugin) compose(eps float64) framework.Loss {
 	l := &remote{p, max(eps, 0)}
 	switch o := p.offer; {
@@ -48,7 +48,7 @@ func (p *Plugin) compose(eps float64) framework.Loss {
 	}
 }
 
-// offered counts the capabilities in binary.
+// offered encodes the optional capabilities that o offers as a bit mask.
 func offered(o *protocol.ConfigureResponse) int {
 	n := 0
 	for i, has := range []bool{o.Weights, o.Products, o.Smoothing} {

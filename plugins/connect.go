@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// connect prepares the connection; it comes about with the first call.
-// go-plugin's own client would open further streams without a deadline.
+// connect prepares the connection, which is established by the first call. It does not
+// use go-plugin's own client, because that opens further streams without a deadline.
 func (p *Plugin) connect(address net.Addr) (err error) {
 	dial := func(ctx context.Context, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, address.Network(), address.String())
@@ -31,8 +31,8 @@ func (p *Plugin) connect(address net.Addr) (err error) {
 	return nil
 }
 
-// drain takes what a plugin with go-plugin's server prints before it is described, and drops it: that comes over the
-// connection, and a plugin would hang where nobody takes it. It ends with the connection.
+// drain reads and discards the output that a plugin with go-plugin's server sends over the connection
+// before it is described. If nobody read it, the plugin would hang. drain ends with the connection.
 func (p *Plugin) drain() {
 	stream, err := p.conn.NewStream(context.Background(), &grpc.StreamDesc{ServerStreams: true}, "/plugin.GRPCStdio/StreamStdio")
 	if err != nil || stream.SendMsg(&emptypb.Empty{}) != nil || stream.CloseSend() != nil {

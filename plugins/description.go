@@ -9,23 +9,23 @@ import (
 	"github.com/scqm/scqm/internal/quote"
 )
 
-// maxTextBytes bounds the texts of a description.
+// maxTextBytes is the maximum size of a text in a description.
 const maxTextBytes = 1000
 
-// lossName is what losses can be called.
+// lossName matches the valid names of losses.
 var lossName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// IsName reports whether text is what a loss can be called: a lower case letter
-// and up to 63 of a-z, 0-9 and _.
+// IsName reports whether text is a valid name of a loss: a lower-case letter followed
+// by at most 63 characters from a-z, 0-9 and _.
 func IsName(text string) bool { return lossName.MatchString(text) }
 
-// Description is what a plugin says about its loss.
+// Description describes the loss of a plugin, as the plugin reports it.
 type Description struct {
-	// Name is the name of the loss, Version that of the plugin.
+	// Name is the name of the loss. Version is the version of the plugin.
 	Name, Version string
-	// Summary says when to use the loss, Formula what it is.
+	// Summary says when to use the loss. Formula is its formula.
 	Summary, Formula string
-	// Schema describes the parameters.
+	// Schema describes the parameters of the loss.
 	Schema Schema
 }
 

@@ -1,27 +1,27 @@
 package plugins
 
-// Document is what users read about a loss.
+// Document is the description of a loss for users.
 type Document struct {
 	// Version is the version of the plugin.
 	Version string
-	// Summary says in a line when to use the loss, Formula what it is.
+	// Summary says in one line when to use the loss. Formula is its formula.
 	Summary, Formula string
-	// NonConvex says that the loss makes no promise to be convex.
+	// NonConvex is true if the loss may be non-convex.
 	NonConvex bool
-	// Concave says of a [RadialForm] that rho(u) is concave, and of a
-	// [SeparableForm] that phi is as a function of r^2. Their derivatives then
-	// give weights, with which solvers are faster.
+	// Concave is true if rho(u) of a [RadialForm] is concave, or if phi of a
+	// [SeparableForm] is a concave function of r^2. The derivatives then give weights,
+	// with which solvers are faster.
 	Concave bool
 }
 
-// Documented is a loss that describes itself.
+// Documented is implemented by a loss that describes itself.
 type Documented interface {
-	// Document describes the loss.
+	// Document returns the description of the loss.
 	Document() Document
 }
 
-// Validator is a loss that can refuse its parameters.
+// Validator is implemented by a loss that can reject parameter values.
 type Validator interface {
-	// Validate returns what is wrong with the parameters.
+	// Validate returns an error if the parameters are invalid.
 	Validate() error
 }

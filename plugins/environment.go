@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// passed names the environment variables that a plugin gets from this process:
-// where to find interpreters and temporary folders, and the language.
+// passed lists the environment variables that a plugin inherits. They say where
+// interpreters and temporary folders are, and set the language.
 var passed = []string{"HOME", "LANG", "LC_ALL", "OMP_NUM_THREADS", "TMPDIR", "TZ", "VIRTUAL_ENV"}
 
-// passedLists names those that are lists of folders. Entries that depend on the
-// working directory are left out.
+// passedLists lists the inherited variables whose values are lists of folders. Entries
+// that depend on the working directory are omitted.
 var passedLists = []string{"LD_LIBRARY_PATH", "PATH", "PYTHONPATH"}
 
-// safePath keeps Python from importing what lies beside a script.
+// safePath keeps Python from importing modules from the folder of a script.
 const safePath = "PYTHONSAFEPATH=1"
 
-// environment is what a plugin gets of that of this process.
+// environment returns safePath and the environment variables of this process that a plugin inherits.
 func environment() []string {
 	env := []string{safePath}
 	for _, name := range passed {
@@ -34,8 +34,7 @@ func environment() []string {
 	return env
 }
 
-// absoluteEntries returns the entries of a list of folders such as $PATH that
-// name a place by themselves.
+// absoluteEntries returns the absolute paths in a list of folders such as $PATH.
 func absoluteEntries(list string) string {
 	kept := slices.DeleteFunc(filepath.SplitList(list), func(entry string) bool { return !filepath.IsAbs(entry) })
 	return strings.Join(kept, string(filepath.ListSeparator))

@@ -11,57 +11,57 @@ import (
 // The kinds of an [Error]. The first five are mistakes of the user and match
 // framework.ErrInvalid too.
 var (
-	// ErrNotFound: there is no plugin of that name.
+	// ErrNotFound means that there is no plugin with the given name.
 	ErrNotFound = executable.ErrNotFound
-	// ErrUntrusted: the file could have been changed by others, or is not a
+	// ErrUntrusted means that other users could have changed the file, or that it is not a
 	// regular executable file.
 	ErrUntrusted = executable.ErrUntrusted
-	// ErrChecksum: the file is not the one that was pinned.
+	// ErrChecksum means that the file does not have the required checksum.
 	ErrChecksum = executable.ErrChecksum
-	// ErrParams: the parameters do not fit the schema of the plugin.
+	// ErrParams means that the parameters violate the schema of the plugin.
 	ErrParams = errors.New("parameters of the plugin do not fit")
-	// ErrVersion: the plugin speaks no version of the protocol that is spoken
-	// here.
+	// ErrVersion means that the plugin supports no protocol version that this program
+	// supports.
 	ErrVersion = errors.New("plugin speaks another version of the protocol")
-	// ErrStart: the program does not start, or ends before it says where it
-	// listens.
+	// ErrStart means that the program does not start, or ends before it prints the address
+	// on which it listens.
 	ErrStart = errors.New("plugin does not start")
-	// ErrHandshake: what the program says at its start is not the handshake.
+	// ErrHandshake means that the first output of the program is not a valid handshake.
 	ErrHandshake = errors.New("no handshake from the plugin")
-	// ErrTimeout: no answer by the deadline. The plugin is killed.
+	// ErrTimeout means that the plugin did not answer by the deadline. The plugin is killed.
 	ErrTimeout = errors.New("plugin does not answer")
-	// ErrCrashed: the process ended during a call or before it.
+	// ErrCrashed means that the process ended before or during a call.
 	ErrCrashed = errors.New("plugin ended")
-	// ErrReply: the answer breaks the protocol or a law of losses, such as
-	// values of wrong number, negative or NaN.
+	// ErrReply means that the answer violates the protocol or a law of losses. For
+	// example, values are too few, negative or NaN.
 	ErrReply = errors.New("plugin gives a wrong answer")
-	// ErrRefused: the plugin answered with an error of its own.
+	// ErrRefused means that the plugin answered with an error.
 	ErrRefused = errors.New("plugin reports an error")
-	// ErrClosed: the plugin was closed by this side.
+	// ErrClosed means that this program has closed the plugin.
 	ErrClosed = errors.New("plugin is closed")
 )
 
-// usage lists the kinds that are mistakes of the user.
+// usage lists the kinds of errors that the user can cause.
 var usage = []error{ErrNotFound, ErrUntrusted, ErrChecksum, ErrParams, ErrVersion}
 
-// Error is a failure of a plugin.
+// Error is the error of an operation on a plugin.
 type Error struct {
-	// Plugin is the name of the loss once it is known, else the name or the
-	// path that was asked for.
+	// Plugin is the name of the loss if it is known, otherwise the name or path passed to
+	// [Open].
 	Plugin string
-	// Act is what was tried: find, check, start, describe, configure, attach
-	// or evaluate.
+	// Act is the operation that failed: find, check, start, describe, configure, attach or
+	// evaluate.
 	Act string
-	// Kind is one of the errors above.
+	// Kind is one of the errors defined above.
 	Kind error
-	// Detail says what happened and, where there is one, the remedy.
+	// Detail says what happened and, if possible, how to fix it.
 	Detail string
-	// LastWords is the end of what the plugin wrote to its standard error,
-	// shortened to a line; empty where it gave a reason itself.
+	// LastWords is the end of the plugin's standard error output, shortened to one line.
+	// It is empty if the plugin itself reported a reason.
 	LastWords string
 }
 
-// Error returns one line.
+// Error returns the error as one line.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("plugins: " + e.Plugin + ": " + e.Act + ": ")

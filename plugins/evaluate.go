@@ -14,7 +14,7 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// evaluate scores a batch, in calls of bounded size.
+// evaluate evaluates a batch in calls of at most partBytes.
 func (p *Plugin) evaluate(b *batch) error {
 	if err := p.failed(); err != nil {
 		return err
@@ -38,8 +38,8 @@ func (p *Plugin) evaluate(b *batch) error {
 	return p.callAll(parts)
 }
 
-// callAll makes a call for each part, as many at a time as there are turns. The error is that of the first part
-// that has one.
+// callAll makes one call for each part, with at most cap(p.turns) calls at a time. It
+// returns the error of the first part that failed.
 func (p *Plugin) callAll(parts []*batch) error {
 	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
@@ -55,7 +55,7 @@ func (p *Plugin) callAll(parts []*batch) error {
 	return nil
 }
 
-// call makes one call, of the plugin that is started in the place of this one where it has ended.
+// call makes one call. If the plugin has ended, it calls the plugin that replaces it.
 func (p *Plugin) call(b *batch) error {
 	err := p.callOnce(b)
 	if next := p.successor(err); next != nil {
@@ -64,18 +64,17 @@ func (p *Plugin) call(b *batch) error {
 	return err
 }
 
-// callOnce makes one call when it is its turn, through shared memory where that is
-// possible.
+// callOnce waits for its turn and makes one call. It uses shared memory if possible.
 func (p *Plugin) callOnce(b *batch) error {
 	select {
 	case p.turns <- struct{}{}:
 		defer func() { <-p.turns }()
 	case <-p.ctx.Done():
 	}
-	if err := p.ctx.Err(); err != nil { // also where there was a turn
+	if err := p.ctx.Err(); err != nil { // turns may be free although ctx is done
 		return fmt.Errorf("plugins: %s: evaluate: %w", p.name, err)
 	}
-	if err := p.terminal(); err != nil { // since it waits
+	if err := p.terminal(); err != nil { // the plugin may have failed during the wait
 		return err
 	}
 	shared, err := p.segments.Borrow(b.bytes())
@@ -87,15 +86,15 @@ func (p *Plugin) callOnce(b *batch) error {
 	}
 	err = p.callShared(b, shared)
 	if p.ctx.Err() != nil {
-		shared.Close() // its reply may come still, and is of no other call
+		shared.Close() // a late reply could be taken for that of the next call
 		return err
 	}
 	p.segments.Return(shared)
 	return err
 }
 
-// callShared copies the arrays once in each direction. Results are judged on
-// the copies, by residuals that are not shared: the plugin can change neither.
+// callShared copies the arrays into the segment and the results out of it. It checks the copies,
+// against residuals that are not shared, so that the plugin cannot change what is checked.
 func (p *Plugin) callShared(b *batch, s *segment.Segment) error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
 	defer cancel()
@@ -134,7 +133,7 @@ func (p *Plugin) callShared(b *batch, s *segment.Segment) error {
 	return p.judge(b, places, func(k int) float64 { return residuals[k] })
 }
 
-// callBytes sends the arrays inside of the messages.
+// callBytes sends the arrays as bytes in the gRPC messages.
 func (p *Plugin) callBytes(b *batch) error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.options.CallTimeout)
 	defer cancel()
@@ -157,8 +156,8 @@ func (p *Plugin) callBytes(b *batch) error {
 	return p.judge(b, nil, func(k int) float64 { return fromWord(request.Residuals[wordBytes*k:]) })
 }
 
-// judge looks for results that break a law which every loss must keep. Results
-// that are in places of the segment are copied before.
+// judge returns an error if a result violates a law that holds for every loss. It first
+// copies results from the segment, in places, to b.
 func (p *Plugin) judge(b *batch, places [][]float64, residual func(k int) float64) error {
 	for i, r := range b.results {
 		good := true

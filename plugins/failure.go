@@ -13,11 +13,11 @@ import (
 	"github.com/scqm/scqm/internal/quote"
 )
 
-// clockSlack is how much before the deadline the plugin, which is told it, may
-// see it pass.
+// clockSlack is the tolerance in comparing deadlines. The plugin is told the deadline
+// and may see it pass this much earlier.
 const clockSlack = 100 * time.Millisecond
 
-// fail makes all further calls return the first failure, and returns it.
+// fail stores err unless an earlier failure is stored. All further calls return the stored failure, and so does fail.
 func (p *Plugin) fail(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,8 +27,8 @@ func (p *Plugin) fail(err error) error {
 	return p.failure
 }
 
-// failed returns the error that ended the plugin. Otherwise it returns, once, the pending
-// error of an earlier call that had no way to return it.
+// failed returns the error that ended the plugin. If there is none, it returns and
+// clears the pending error of an earlier call that could not return it.
 func (p *Plugin) failed() error {
 	if err := p.terminal(); err != nil && p.successor(err) == nil {
 		return err
@@ -40,7 +40,7 @@ func (p *Plugin) failed() error {
 	return err
 }
 
-// lastFailure is like failed, but leaves the error for the next call.
+// lastFailure is like failed, but does not clear the pending error.
 func (p *Plugin) lastFailure() error {
 	failure := p.terminal()
 	next := p.successor(failure)
@@ -53,14 +53,14 @@ func (p *Plugin) lastFailure() error {
 	return cmp.Or(failure, pending)
 }
 
-// terminal returns why no calls are possible any more.
+// terminal returns the error because of which no further calls are possible, or nil.
 func (p *Plugin) terminal() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.failure
 }
 
-// postpone keeps an error for the next call.
+// postpone stores an error that the next call returns.
 func (p *Plugin) postpone(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,19 +69,19 @@ func (p *Plugin) postpone(err error) {
 	}
 }
 
-// wrong reports an answer that breaks the protocol and ends the plugin.
+// wrong ends the plugin because its answer violates the protocol, and returns the error.
 func (p *Plugin) wrong(act string, cause error) error {
 	p.kill()
 	return p.fail(&Error{p.name, act, ErrReply, cause.Error(), p.process.LastWords()})
 }
 
-// callError turns the error of a call into one that says what happened. Except
-// where the plugin itself reports an error, it is ended.
+// callError returns a descriptive error for a failed call. It ends the plugin, unless
+// the plugin itself reported the error.
 func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration, err error) error {
 	if p.ctx.Err() != nil {
 		return fmt.Errorf("plugins: %s: %s: %w", p.name, act, p.ctx.Err())
 	}
-	// One at a time: what other calls see is that this one kills the plugin.
+	// One call at a time: otherwise other calls would take the kill for a crash.
 	p.attributing.Lock()
 	defer p.attributing.Unlock()
 	if earlier := p.terminal(); earlier != nil {
@@ -98,7 +98,7 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 	case codes.Unavailable, codes.Canceled:
 		e.Detail = "its connection does not work: " + quote.Text(s.Message())
 		ended := p.endsSoon()
-		p.kill() // what clears away after a plugin that ended may take longer than that
+		p.kill() // removing what an ended plugin left may take longer than that
 		if ended || p.process.EndedAlone() {
 			e.Kind, e.Detail = ErrCrashed, fmt.Sprintf("it ended (%v)", p.process.EndState())
 		}
@@ -115,8 +115,8 @@ func (p *Plugin) callError(ctx context.Context, act string, limit time.Duration,
 	return p.fail(e)
 }
 
-// successor returns the plugin in the place of one that has ended, as an error says; nil where there is none. It
-// is started at the first such error, from the same file; other calls wait until it is.
+// successor returns the plugin that replaces this one after err, or nil if there is none. The first
+// such error starts it, from the same file. Concurrent calls wait until it has started.
 func (p *Plugin) successor(err error) *Plugin {
 	if p.again || !errors.Is(err, ErrCrashed) {
 		return nil
@@ -132,7 +132,7 @@ func (p *Plugin) successor(err error) *Plugin {
 	return p.next.Load()
 }
 
-// Restarts is the number of times that the plugin had to be started again: 0 or 1.
+// Restarts returns how often the plugin was restarted: 0 or 1.
 func (p *Plugin) Restarts() int {
 	if p.next.Load() == nil {
 		return 0

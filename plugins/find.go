@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// Prefix is how the file names of plugins begin; the name of the loss
-	// follows.
+	// Prefix is the start of the file name of every plugin. The name of the loss follows
+	// it.
 	Prefix = "scqm-loss-"
-	// PathVariable names the environment variable with the folders, separated
-	// as in PATH, that are searched first.
+	// PathVariable is the environment variable that lists the folders to search first,
+	// separated as in PATH.
 	PathVariable = "SCQM_PLUGIN_PATH"
 )
 
-// Folders lists the folders in which plugins are looked for: those of
-// $SCQM_PLUGIN_PATH, then scqm/plugins in the user's data directory. Only
-// absolute paths count: what is found must not depend on the working directory,
-// where a file of the same name may have come with a stranger's model.
+// Folders returns the folders that are searched for plugins: those of
+// $SCQM_PLUGIN_PATH, then scqm/plugins in the user's data directory. Relative paths are
+// ignored, so that the result does not depend on the working directory. A file there
+// may come from a stranger, together with a model.
 func Folders() []string {
 	var folders []string
 	for _, folder := range filepath.SplitList(os.Getenv(PathVariable)) {
@@ -37,8 +37,8 @@ func Folders() []string {
 	return folders
 }
 
-// dataFolder is where programs of the user keep their data, or nothing where
-// the user has no home.
+// dataFolder returns the folder for data of the user's programs, or "" if the user has
+// no home directory.
 func dataFolder() string {
 	home, err := os.UserHomeDir()
 	switch {
@@ -57,25 +57,24 @@ func dataFolder() string {
 
 // Found is a plugin file.
 type Found struct {
-	// Name is what follows [Prefix] in the name of the file.
+	// Name is the part of the file name after [Prefix].
 	Name string
-	// Path is the file.
+	// Path is the path of the file.
 	Path string
-	// Err says why the file would be refused; nil where it would not.
+	// Err is the reason why the file would be rejected, or nil.
 	Err error
-	// Hidden says that a plugin of this name in an earlier folder comes first.
+	// Hidden is true if an earlier folder has a plugin of the same name, which is used instead.
 	Hidden bool
 }
 
-// List lists the plugins in all folders, in the order in which they are
-// searched. Nothing is started.
+// List returns the plugins in all folders, in search order. It starts none of them.
 func List() []Found {
 	var list []Found
 	seen := map[string]bool{}
 	for _, folder := range Folders() {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
-			continue // a folder that is not there holds no plugins
+			continue // a missing folder has no plugins
 		}
 		for _, entry := range entries {
 			name, ok := nameOf(entry.Name())
@@ -91,7 +90,7 @@ func List() []Found {
 	return list
 }
 
-// nameOf returns the name of the loss that a file is to hold.
+// nameOf returns the name of the loss in the name of a plugin file.
 func nameOf(file string) (string, bool) {
 	name, ok := strings.CutPrefix(file, Prefix)
 	if runtime.GOOS == "windows" {
@@ -100,9 +99,9 @@ func nameOf(file string) (string, bool) {
 	return name, ok && name != ""
 }
 
-// Find returns the file of a plugin: nameOrPath itself where it has a path
-// separator, else the first file scqm-loss-NAME in [Folders]. What comes from a
-// file or another person must be checked with [IsName] before.
+// Find returns the path of a plugin. If nameOrPath has a path separator, it is the
+// path; else Find takes the first file scqm-loss-NAME in [Folders]. Check names from
+// files or other people with [IsName] first.
 func Find(nameOrPath string) (string, error) {
 	if strings.ContainsRune(nameOrPath, filepath.Separator) {
 		if _, err := os.Lstat(nameOrPath); err != nil {

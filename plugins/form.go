@@ -2,39 +2,39 @@ package plugins
 
 import "github.com/scqm/scqm/framework"
 
-// RadialForm is a function of one number that makes a loss: rho(|r|^2). If it is
-// a pointer to a struct, its fields are parameters, see [Serve].
+// RadialForm defines a loss rho(|r|^2) by a function of one number. If it is a pointer
+// to a struct, its fields are the parameters of the loss; see [Serve].
 type RadialForm interface {
 	// Name is the name of the loss.
 	Name() string
-	// Rho returns rho(u) and its first two derivatives for u >= 0, finite for
-	// finite u. For a derivative that does not exist it returns a finite value.
+	// Rho returns rho(u) and its first two derivatives for u >= 0. They must be finite for
+	// finite u. If a derivative does not exist, Rho returns some finite value for it.
 	Rho(u float64) (rho, d1, d2 float64)
 }
 
-// SeparableForm is a function of one number that makes a loss: sum_k phi(r_k).
-// If it is a pointer to a struct, its fields are parameters, see [Serve].
+// SeparableForm defines a loss sum_k phi(r_k) by a function of one number. If it is a
+// pointer to a struct, its fields are the parameters of the loss; see [Serve].
 type SeparableForm interface {
 	// Name is the name of the loss.
 	Name() string
-	// Phi returns phi(r) and its first two derivatives, finite for finite r.
-	// For a derivative that does not exist it returns a finite value.
+	// Phi returns phi(r) and its first two derivatives. They must be finite for finite r.
+	// If a derivative does not exist, Phi returns some finite value for it.
 	Phi(r float64) (phi, d1, d2 float64)
 }
 
-// form is what both have.
+// form is the common part of [RadialForm] and [SeparableForm].
 type form interface{ Name() string }
 
-// formed is a loss made of a form.
+// formed is a loss that was made from a form.
 type formed interface {
 	framework.Loss
 	form() form
-	// of makes the same kind of loss of another form.
+	// of makes a loss of the same kind from another form.
 	of(form) framework.Loss
 }
 
-// Radial returns the loss of a form with gradients, Hessian products and, where
-// its document says that it is Concave, weights.
+// Radial returns the loss that f defines, with gradients and Hessian products. If the
+// Document of f says that it is Concave, the loss has weights too.
 func Radial(f RadialForm) framework.Loss {
 	l := radialLoss{f}
 	if isConcave(f) {
@@ -43,8 +43,8 @@ func Radial(f RadialForm) framework.Loss {
 	return l
 }
 
-// Separable returns the loss of a form with gradients, Hessian products and,
-// where its document says that it is Concave, weights.
+// Separable returns the loss that f defines, with gradients and Hessian products. If
+// the Document of f says that it is Concave, the loss has weights too.
 func Separable(f SeparableForm) framework.Loss {
 	l := separableLoss{f}
 	if isConcave(f) {
@@ -82,7 +82,7 @@ func (l radialLoss) Rho(rho, d1, d2, u []float64) { tabulate(rho, d1, d2, u, l.f
 // Phi implements [framework.Separable].
 func (l separableLoss) Phi(phi, d1, d2, r []float64) { tabulate(phi, d1, d2, r, l.f.Phi) }
 
-// tabulate writes a function and its derivatives, each where it is asked for.
+// tabulate evaluates f at each number. It writes the results for which the destination is not nil.
 func tabulate(value, d1, d2, at []float64, f func(float64) (value, d1, d2 float64)) {
 	for i, v := range at {
 		a, b, c := f(v)
@@ -92,14 +92,14 @@ func tabulate(value, d1, d2, at []float64, f func(float64) (value, d1, d2 float6
 	}
 }
 
-// set writes a result that is asked for.
+// set writes v to dst[i] unless dst is nil.
 func set(dst []float64, i int, v float64) {
 	if dst != nil {
 		dst[i] = v
 	}
 }
 
-// Evaluate implements [framework.Loss]: the gradient is 2 rho'(|r|^2) r.
+// Evaluate implements [framework.Loss]. The gradient is 2 rho'(|r|^2) r.
 func (l radialLoss) Evaluate(values, grad, r []float64, dim int) error {
 	for i := range len(r) / dim {
 		row := r[i*dim : (i+1)*dim]
@@ -112,7 +112,7 @@ func (l radialLoss) Evaluate(values, grad, r []float64, dim int) error {
 	return nil
 }
 
-// Evaluate implements [framework.Loss]: the gradient has entries phi'(r_k).
+// Evaluate implements [framework.Loss]. The gradient has the entries phi'(r_k).
 func (l separableLoss) Evaluate(values, grad, r []float64, dim int) error {
 	for i := range len(r) / dim {
 		var sum float64
@@ -126,8 +126,8 @@ func (l separableLoss) Evaluate(values, grad, r []float64, dim int) error {
 	return nil
 }
 
-// HessianProduct implements [framework.SecondOrder]: the Hessian is
-// 2 rho' I + 4 rho″ rr'.
+// HessianProduct implements [framework.SecondOrder]. The Hessian is 2 rho' I + 4 rho″
+// rr'.
 func (l radialLoss) HessianProduct(dst, r, v []float64, dim int) error {
 	for i := range len(r) / dim {
 		row, along, to := r[i*dim:(i+1)*dim], v[i*dim:(i+1)*dim], dst[i*dim:(i+1)*dim]
@@ -140,7 +140,7 @@ func (l radialLoss) HessianProduct(dst, r, v []float64, dim int) error {
 	return nil
 }
 
-// HessianProduct implements [framework.SecondOrder]: the Hessian is diagonal.
+// HessianProduct implements [framework.SecondOrder]. The Hessian is diagonal.
 func (l separableLoss) HessianProduct(dst, r, v []float64, _ int) error {
 	for k, x := range r {
 		_, _, d2 := l.f.Phi(x)
@@ -149,7 +149,7 @@ func (l separableLoss) HessianProduct(dst, r, v []float64, _ int) error {
 	return nil
 }
 
-// Weights implements [framework.Majorizer]: 2 rho'(|r|^2).
+// Weights implements [framework.Majorizer]. The weight is 2 rho'(|r|^2).
 func (l concaveRadial) Weights(w, r []float64, dim int) error {
 	for i := range w {
 		row := r[i*dim : (i+1)*dim]
@@ -159,7 +159,7 @@ func (l concaveRadial) Weights(w, r []float64, dim int) error {
 	return nil
 }
 
-// Weights implements [framework.Majorizer]: phi'(r)/r, and phi″(0) at 0.
+// Weights implements [framework.Majorizer]. The weight is phi'(r)/r, or phi″(0) at r = 0.
 func (l concaveSeparable) Weights(w, r []float64, _ int) error {
 	for k, x := range r {
 		_, d1, d2 := l.f.Phi(x)

@@ -6,7 +6,7 @@ import (
 	"github.com/scqm/scqm/framework/frameworktest"
 )
 
-// meanings say what the author of a plugin reads where a law is broken.
+// meanings maps each law to an explanation for the author of a plugin that violates it.
 var meanings = map[string]string{
 	"name":                    "the loss must have a name, and take rows of the length that it declares",
 	"finite":                  "values and gradients of ordinary rows must be finite, of the right size, and at least 0",
@@ -42,7 +42,7 @@ var meanings = map[string]string{
 	"end":                     "the plugin must end when it is asked to",
 }
 
-// explain adds to the broken laws of a plugin what they mean.
+// explain adds the explanations of meanings to the laws that a plugin violates.
 func explain(name string, verdicts []frameworktest.Verdict) {
 	for i, v := range verdicts {
 		meaning, ok := meanings[v.Law]

@@ -8,25 +8,25 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// newLogger returns what go-plugin logs to: nothing, or a logger of this program.
+// newLogger returns the logger for go-plugin. It discards everything if to is nil.
 func newLogger(to *slog.Logger) hclog.Logger {
 	o := &hclog.LoggerOptions{Level: hclog.Off, Output: io.Discard}
 	if to == nil {
 		return hclog.New(o)
 	}
-	o.Level = hclog.Trace // the rest is for the handler to say
+	o.Level = hclog.Trace // the handler of to filters by level
 	l := hclog.NewInterceptLogger(o)
 	l.RegisterSink(sink{to})
 	return l
 }
 
-// sink hands on what a plugin logs: lines of hclog in JSON with their level and values, other lines as
-// [slog.LevelDebug], with which go-plugin's own words go too.
+// sink forwards the log of a plugin to a slog.Logger. Lines of hclog in JSON keep their level and
+// values. Other lines, and messages of go-plugin itself, get the level [slog.LevelDebug].
 type sink struct{ to *slog.Logger }
 
-// Accept implements [hclog.SinkAdapter]. The name is that of the program, or none.
+// Accept implements [hclog.SinkAdapter]. name is the name of the plugin program or empty.
 func (s sink) Accept(name string, level hclog.Level, message string, args ...any) {
-	at := slog.Level(4 * (int(level) - int(hclog.Info))) // both have steps of one kind from trace to error
+	at := slog.Level(4 * (int(level) - int(hclog.Info))) // both scales have equal steps from trace to error
 	if name == "" {
 		at = slog.LevelDebug
 	} else {

@@ -10,7 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// The languages that [New] writes.
+// The languages of the plugins that [New] can write.
 const (
 	Go     = "go"
 	Python = "python"
@@ -23,20 +23,19 @@ var (
 	pythonTemplate string
 )
 
-// goModule is the go.mod of a new plugin; go mod tidy adds what is required.
+// goModule is the template of the go.mod of a new plugin. go mod tidy adds the requirements.
 const goModule = "module %s%s\n\ngo 1.26\n"
 
-// Made is what [New] wrote.
+// Made is the result of [New].
 type Made struct {
-	// Files are the files written.
+	// Files lists the files that were written.
 	Files []string
-	// Next says in a line what to do next.
+	// Next says in one line what the user should do next.
 	Next string
 }
 
-// New writes a plugin that works into a folder: the file scqm-loss-NAME in
-// Python, or a folder of that name with a program in Go. Nothing is
-// overwritten.
+// New writes a working plugin into folder: the file scqm-loss-NAME for Python, or a
+// folder of that name with a program for Go. It does not overwrite existing files.
 func New(folder, name, language string) (*Made, error) {
 	if !lossName.MatchString(name) {
 		return nil, fmt.Errorf("plugins: the name %q is not made of a lower case letter and up to 63 lower case letters, digits and _: %w",
@@ -68,8 +67,8 @@ func New(folder, name, language string) (*Made, error) {
 	}
 }
 
-// writeNew writes a file that does not exist yet, with that mode whatever the
-// umask: others must not be able to write a plugin.
+// writeNew writes a new file with exactly the given mode, whatever the umask is. Other
+// users must not be able to write a plugin.
 func writeNew(path, text string, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
-// Open starts a plugin and configures its loss. The plugin is a path or a name
-// for [Find]. When ctx is done, the start and all calls end with its error;
-// Close is needed in any case.
+// Open starts a plugin and configures its loss. nameOrPath is passed to [Find]. When ctx is done, the
+// start and all calls return the error of ctx. The caller must call Close, also when ctx is done.
 //
-// A plugin that ends during a call is started again, once, and the call made again; see [Plugin.Restarts].
+// If a plugin ends during a call, it is restarted once and the call is repeated; see [Plugin.Restarts].
 func Open(ctx context.Context, nameOrPath string, o Options) (*Plugin, error) {
 	path, err := Find(nameOrPath)
 	if err != nil {
@@ -19,7 +18,7 @@ func Open(ctx context.Context, nameOrPath string, o Options) (*Plugin, error) {
 	return (&Plugin{ctx: ctx, options: o.withDefaults(), name: nameOrPath, path: path}).open()
 }
 
-// open starts a plugin that knows where its file is.
+// open starts a plugin whose file is already known.
 func (p *Plugin) open() (*Plugin, error) {
 	file, err := openExecutable(p.path, p.options.SHA256)
 	if err != nil {
@@ -35,11 +34,11 @@ func (p *Plugin) open() (*Plugin, error) {
 	return p, nil
 }
 
-// Guard lets this program be started once more as a guard, which ends a plugin with everything that it has
-// started, on Linux: main calls it first. In a guard it does not return. Without it, and without [SetGuard],
-// a shell does what it can.
+// Guard allows this program to run as a guard process as well, which kills a plugin together with its
+// descendants (Linux only). Call it first in main. In a guard process it does not return. Without
+// Guard or [SetGuard], a shell supervises plugins, less reliably.
 func Guard() { guard.Run() }
 
-// SetGuard names another program that runs guards. A library in a program of another language brings the command
-// plugins/internal/guard/cmd along.
+// SetGuard sets the path of another program that runs guards. A library for a program
+// in another language provides the command plugins/internal/guard/cmd for this purpose.
 func SetGuard(path string) { guard.SetExecutable(path) }

@@ -13,33 +13,33 @@ const (
 	DefaultCallTimeout  = 30 * time.Second
 )
 
-// Options say how a plugin is started. The zero value is usable.
+// Options configure the start of a plugin. The zero value is valid.
 type Options struct {
-	// Params are the parameters of the loss by name. Text is read as a number
-	// or truth value where the plugin asks for one. Parameters that are left
-	// out have the plugin's defaults.
+	// Params maps names of parameters of the loss to values. A string is parsed if the
+	// plugin expects a number or a truth value. A missing parameter has the plugin's
+	// default.
 	Params map[string]any
-	// SHA256 is the checksum that the file must have, in hexadecimal digits;
-	// "" and [AnySHA256] take any. It is that of the one file, not of what a
-	// script imports, its interpreter, or libraries.
+	// SHA256 is the required checksum of the file, in hexadecimal digits; "" and
+	// [AnySHA256] accept any file. It does not cover the interpreter, the libraries, or
+	// what a script imports.
 	SHA256 string
-	// StartTimeout bounds the time until the plugin is configured, 10 s and more for one in
-	// Python on a busy machine. Zero stands for 30 s.
+	// StartTimeout is the maximum time until the plugin is configured. A Python plugin may
+	// need 10 s or more on a busy machine. Zero means 30 s.
 	StartTimeout time.Duration
-	// CallTimeout bounds the time for scoring up to 1 MiB of residuals, or a
-	// row where that is longer. Zero stands for 30 s.
+	// CallTimeout is the maximum time to evaluate up to 1 MiB of residuals, or one row if
+	// it is longer. Zero means 30 s.
 	CallTimeout time.Duration
-	// NoSharedMemory sends all arrays through the connection.
+	// NoSharedMemory makes all arrays travel over the connection instead of shared memory.
 	NoSharedMemory bool
-	// Args are the arguments of the program.
+	// Args are the command-line arguments of the plugin.
 	Args []string
-	// Env are further environment variables, as KEY=value.
+	// Env lists additional environment variables as KEY=value.
 	Env []string
-	// Log receives what the plugin writes to its standard error; nil drops it.
-	// The end of it is kept for errors in any case.
+	// Log receives the standard error of the plugin. If it is nil, only the end of this
+	// output is kept, for errors.
 	Log io.Writer
-	// Logger receives the same by levels, with the values of what the plugin logs by hclog in
-	// JSON; other lines are of the level Debug. Nil drops it.
+	// Logger receives the standard error of the plugin as log records. JSON lines of hclog
+	// keep their level and values; other lines have the level Debug. Nil discards them.
 	Logger *slog.Logger
 }
 

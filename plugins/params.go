@@ -10,7 +10,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// authored is what the author of a plugin wrote: the loss or its form.
+// authored returns the value that the author of a plugin wrote: the loss, or the form from which it was made.
 func authored(l framework.Loss) any {
 	if f, ok := l.(formed); ok {
 		return f.form()
@@ -18,7 +18,7 @@ func authored(l framework.Loss) any {
 	return l
 }
 
-// schemaOf reads the parameters of a loss off the fields of its struct.
+// schemaOf derives the schema of the parameters from the fields of the struct of the loss.
 func schemaOf(l framework.Loss) (Schema, error) {
 	s := Schema{Properties: map[string]Property{}}
 	v := reflect.ValueOf(authored(l))
@@ -74,8 +74,8 @@ func propertyOf(field reflect.StructField, v reflect.Value) (Property, error) {
 	return p, nil
 }
 
-// withParams returns a copy of a loss with the parameters of a JSON object. It
-// checks them like a host does, as not every host may.
+// withParams returns a copy of a loss with the parameters from a JSON object. It checks
+// the parameters again, because not every host checks them.
 func withParams(prototype framework.Loss, text string) (framework.Loss, error) {
 	schema, err := schemaOf(prototype)
 	if err != nil {
@@ -117,7 +117,7 @@ func setFields(to reflect.Value, params map[string]any) error {
 	return json.Unmarshal(text, to.Interface())
 }
 
-// parseParams reads parameters as they are sent and stored; none for "".
+// parseParams decodes parameters in the JSON form in which they are sent and stored. "" means no parameters.
 func parseParams(text string) (map[string]any, error) {
 	given := map[string]any{}
 	if text == "" {

@@ -17,18 +17,18 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// endTime is how long a process may take to end after its connection has
-// broken, and after it was asked to end. Tests shorten it.
+// endTime is the maximum time in which a process must end after its connection has
+// failed, or after it was asked to end. Tests shorten it.
 var endTime = time.Second
 
 const (
-	// shutdownTime bounds the request to end.
+	// shutdownTime is the timeout of the call that asks a plugin to end.
 	shutdownTime = 500 * time.Millisecond
-	// shutdownMethod is the call with which go-plugin asks a plugin to end.
+	// shutdownMethod is the gRPC method with which go-plugin asks a plugin to end.
 	shutdownMethod = "/plugin.GRPCController/Shutdown"
 )
 
-// Plugin is a loss in a process of its own.
+// Plugin is a loss that runs in its own process.
 type Plugin struct {
 	ctx     context.Context
 	options Options
@@ -47,35 +47,35 @@ type Plugin struct {
 	loss        framework.Loss
 	segments    segment.Pool
 	coalescer   *gather.Gatherer[kind]
-	turns       chan struct{} // holds one for every call under way
+	turns       chan struct{} // holds one value for each call in progress
 
-	attributing sync.Mutex // held from the failure of a call to the end of the plugin
+	attributing sync.Mutex // held from the failure of a call until the plugin has ended
 	mu          sync.Mutex
-	failure     error // why all further calls fail
-	pending     error // of a call that could not return one
+	failure     error // the error that all further calls return
+	pending     error // error of a call that could not return it
 	closed      sync.Once
 
 	revive sync.Once              // before next is set
-	next   atomic.Pointer[Plugin] // in place of this one, which has ended
-	again  bool                   // this one is in the place of another
+	next   atomic.Pointer[Plugin] // the plugin that replaces this one after it has ended
+	again  bool                   // true if this plugin replaces another one
 }
 
-// Loss returns the loss. It implements the optional interfaces of package
-// framework that the plugin declares, and rowloss.Parametric and
-// rowloss.Identified. It may be used from several goroutines until Close.
+// Loss returns the loss. It implements the interfaces of package framework that the
+// plugin declares, and rowloss.Parametric and rowloss.Identified. Several goroutines
+// may use it until Close is called.
 func (p *Plugin) Loss() framework.Loss { return p.loss }
 
-// Description returns what the plugin says about itself.
+// Description returns the plugin's description of its loss.
 func (p *Plugin) Description() Description { return p.description }
 
-// NonConvex reports whether the loss makes no promise to be convex.
+// NonConvex reports whether the loss may be non-convex.
 func (p *Plugin) NonConvex() bool { return p.offer.NonConvex }
 
-// Close ends the plugin: it is asked to, and killed if it does not within a
-// second. Nothing of it is left. Further calls of the loss fail.
+// Close asks the plugin to end and kills it if it has not ended within a second. It
+// removes all files of the plugin. Further calls of the loss fail.
 func (p *Plugin) Close() error {
 	p.closed.Do(func() {
-		p.revive.Do(func() {}) // no more
+		p.revive.Do(func() {}) // prevents a restart from now on
 		if next := p.next.Load(); next != nil {
 			defer next.Close()
 		}
@@ -95,7 +95,7 @@ func (p *Plugin) Close() error {
 	return nil
 }
 
-// shutdown asks the plugin to end and waits for that.
+// shutdown asks the plugin to end and waits until it has ended.
 func (p *Plugin) shutdown() {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
@@ -104,14 +104,14 @@ func (p *Plugin) shutdown() {
 	}
 }
 
-// kill ends the process group and waits until nothing of it is left.
+// kill kills the processes of the plugin and waits until they and their files are gone.
 func (p *Plugin) kill() {
 	if p.started {
 		p.process.Kill(context.Background())
 	}
 }
 
-// endsSoon reports whether the process ends by itself.
+// endsSoon reports whether the process ends by itself within endTime.
 func (p *Plugin) endsSoon() bool { return p.endsWithin(endTime) }
 
 func (p *Plugin) endsWithin(d time.Duration) bool {

@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// remote is the loss of a plugin, with kinks rounded over eps. What more the
-// plugin offers is added by compose.
+// remote is the loss of a plugin, with kinks smoothed over the length eps. compose adds
+// the other methods that the plugin offers.
 type remote struct {
 	plugin *Plugin
 	eps    float64
@@ -52,7 +52,7 @@ func (l *remote) Notes() []string {
 // Program implements [rowloss.Identified].
 func (l *remote) Program() rowloss.Program {
 	text, err := json.Marshal(l.plugin.params)
-	if err != nil { // they came from JSON
+	if err != nil { // cannot fail: params were decoded from JSON
 		text = nil
 	}
 	return rowloss.Program{
@@ -77,7 +77,7 @@ func (l *remote) product(dst, r, v []float64, dim int) error {
 		results: []result{{protocol.Quantity_QUANTITY_PRODUCTS, dst, dim}}})
 }
 
-// profile evaluates rho or phi, for methods that return no error: where it
+// profile evaluates rho or phi for methods that return no error. If the evaluation
 // fails, the results are NaN and the next call returns the error.
 func (l *remote) profile(value, d1, d2, at []float64) {
 	b := &batch{dim: 1, eps: l.eps, residuals: at}
@@ -96,5 +96,5 @@ func (l *remote) profile(value, d1, d2, at []float64) {
 	}
 }
 
-// Params returns a copy of all parameters.
+// Params returns a copy of all parameters, including those with default values.
 func (p *Plugin) Params() map[string]any { return maps.Clone(p.params) }

@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// unwritten marks results that the plugin has yet to write: a NaN like no
-// other.
+// unwritten is a NaN with a unique bit pattern. It marks results that the plugin has
+// not written yet.
 var unwritten = math.Float64frombits(0x7ff8_5c93_11ed_a75e)
 
 func checkRows(b *batch, reply *protocol.EvaluateResponse) error {
@@ -35,21 +35,21 @@ func checkBytes(b *batch, reply *protocol.EvaluateResponse) error {
 	return nil
 }
 
-// positive says that the numbers must be at least 0.
+// positive reports whether the results must be at least 0.
 func (r result) positive() bool {
 	q := r.quantity
 	return q == protocol.Quantity_QUANTITY_VALUES || q == protocol.Quantity_QUANTITY_WEIGHTS
 }
 
-// take copies numbers, each of which it reads once, and reports whether all are
-// finite and, where that is asked, at least 0.
+// take copies src to dst and reads each number once. It reports whether all are finite
+// and, if positive is set, at least 0.
 func take(dst, src []float64, positive bool) bool {
 	copy(dst, src)
 	return dense.FiniteUntil(dst) == len(dst) && (!positive || slices.Min(dst) >= 0)
 }
 
-// inspect finds the first bad number. Numbers that are not finite are fine
-// where the residuals are not, or are so large that a loss may overflow.
+// inspect returns an error for the first invalid result. Results need not be finite if
+// the residuals are not finite, or are so large that the loss may overflow.
 func (r result) inspect(b *batch, residual func(k int) float64) error {
 	for k, v := range r.to {
 		row := k / r.per
@@ -73,7 +73,7 @@ func (r result) inspect(b *batch, residual func(k int) float64) error {
 	return nil
 }
 
-// word is the word for a result in errors.
+// word returns the name of a quantity in error messages.
 func word(q protocol.Quantity) string {
 	switch q {
 	case protocol.Quantity_QUANTITY_VALUES:

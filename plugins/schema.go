@@ -13,20 +13,20 @@ import (
 	"github.com/scqm/scqm/internal/quote"
 )
 
-// maxSchemaBytes bounds the schema of a plugin and the parameters sent to it.
+// maxSchemaBytes is the maximum size of a schema and of the parameters that are sent to a plugin.
 const maxSchemaBytes = 1 << 20
 
-// Schema describes the parameters of a loss: the part of JSON Schema that
-// docs/plugin-protocol.md names. Anything else is refused, so that no condition
-// goes unchecked. The zero value describes a loss without parameters.
+// Schema describes the parameters of a loss in a subset of JSON Schema, which
+// docs/plugin-protocol.md specifies. Keywords outside the subset are rejected, so that
+// every condition is checked. The zero value describes a loss without parameters.
 type Schema struct {
-	// Properties describes the parameters by name.
+	// Properties maps the name of each parameter to its description.
 	Properties map[string]Property `json:"properties"`
-	// Required lists the parameters that must be given.
+	// Required lists the names of parameters that must be given.
 	Required []string `json:"required,omitempty"`
 }
 
-// Property describes one parameter. Bounds that are nil do not apply.
+// Property describes one parameter. A bound that is nil does not apply.
 type Property struct {
 	// Type is number, integer, boolean or string.
 	Type             string   `json:"type"`
@@ -39,10 +39,10 @@ type Property struct {
 	ExclusiveMaximum *float64 `json:"exclusiveMaximum,omitempty"`
 }
 
-// parameterName is what parameters can be called: what fits a command line.
+// parameterName matches the valid names of parameters, which can be used on a command line.
 var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
-// parseSchema reads a schema and checks it.
+// parseSchema decodes a schema and checks it.
 func parseSchema(text string) (Schema, error) {
 	var s Schema
 	if text == "" {
@@ -72,7 +72,7 @@ func parseSchema(text string) (Schema, error) {
 	return whole.Schema, whole.Schema.check()
 }
 
-// check looks for contradictions.
+// check returns an error if the schema contradicts itself.
 func (s Schema) check() error {
 	for _, name := range s.names() {
 		p := s.Properties[name]
@@ -99,12 +99,12 @@ func (s Schema) check() error {
 	return nil
 }
 
-// names lists the parameters in lexical order.
+// names returns the names of the parameters in lexical order.
 func (s Schema) names() []string { return slices.Sorted(maps.Keys(s.Properties)) }
 
-// complete checks parameters and adds defaults to a copy of them. Texts are
-// read as numbers or truth values where the schema asks for these, as they are
-// on a command line.
+// complete checks the given parameters and returns a copy with defaults added. It
+// parses strings as numbers or truth values if the schema requires these types, as on a
+// command line.
 func (s Schema) complete(given map[string]any) (map[string]any, error) {
 	full := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -149,7 +149,7 @@ func (p Property) bounded() bool {
 	return p.Minimum != nil || p.Maximum != nil || p.ExclusiveMinimum != nil || p.ExclusiveMaximum != nil
 }
 
-// meaning is the description in brackets.
+// meaning returns the description of the parameter in brackets.
 func (p Property) meaning() string {
 	if p.Description == "" {
 		return ""
@@ -157,7 +157,7 @@ func (p Property) meaning() string {
 	return " (" + p.Description + ")"
 }
 
-// normalise brings a value to the form that encoding/json gives it.
+// normalise converts a value to the Go type that encoding/json would decode.
 func normalise(p Property, value any) (any, error) {
 	if text, ok := value.(string); ok && p.Type != "string" {
 		if err := json.Unmarshal([]byte(text), &value); err != nil {
@@ -173,7 +173,7 @@ func normalise(p Property, value any) (any, error) {
 	return plain, json.NewDecoder(bytes.NewReader(b)).Decode(&plain)
 }
 
-// accepts says what is wrong with a value, in words that follow its name.
+// accepts returns an error for an invalid value. Its text is to follow the name of the parameter.
 func (p Property) accepts(value any) error {
 	number, isNumber := value.(float64)
 	_, isText := value.(string)
@@ -198,7 +198,7 @@ func (p Property) accepts(value any) error {
 	return nil
 }
 
-// numbers are the parameters that are numbers, for rowloss.Parametric.
+// numbers returns the numeric parameters, for rowloss.Parametric.
 func numbers(params map[string]any) map[string]float64 {
 	n := map[string]float64{}
 	for name, value := range params {

@@ -16,24 +16,22 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// watchInterval is how often a plugin looks whether its host is still there.
+// watchInterval is the interval at which a plugin checks whether its host is still running.
 const watchInterval = 200 * time.Millisecond
 
-// Serve serves a loss to the program that started this one. It returns when
-// that program asks for it and ends the process when that program is gone; main
-// calls it and nothing else. [Radial] and [Separable] make losses of functions
-// of one number.
+// Serve serves a loss to the host, the program that started this one. It returns when
+// the host asks for the end, and ends the process if the host has ended. main should
+// only call Serve. [Radial] and [Separable] make losses from functions of one number.
 //
 // If the loss, or its form, is a pointer to a struct, its exported fields of type float64,
-// int, bool and string are its parameters, and their values the defaults. Tags
-// say more:
+// int, bool and string are its parameters. The values of the fields are the
+// defaults. Struct tags give further properties:
 //
 //	C float64 `json:"c" doc:"norm of a full outlier" above:"0"`
 //
 // json gives the name, doc the meaning; min, max, above and below are bounds,
-// the last two exclusive. Before it is used, a copy of the loss gets the
-// parameters that the user chose, and its Validate method is asked, if it has
-// one.
+// the last two exclusive. Serve copies the loss, sets the parameters
+// that the user chose in the copy, and calls its Validate method if it has one.
 //
 // The plugin offers the optional interfaces of package framework that the loss
 // implements, except Quadratic. What the program prints goes to its host's log.
@@ -66,8 +64,8 @@ func serve(s protocol.LossServer) {
 	})
 }
 
-// watchHost ends the process when its parent is not the one that started it any
-// more. SCQM takes care of that itself; other hosts may not.
+// watchHost ends the process when its original parent process has ended. SCQM ends
+// plugins itself; other hosts may not.
 func watchHost() {
 	for parent := os.Getppid(); parent > 1 && os.Getppid() == parent; {
 		time.Sleep(watchInterval)
@@ -75,14 +73,14 @@ func watchHost() {
 	os.Exit(1)
 }
 
-// framed is a service that answers calls of Evaluate in frames too.
+// framed is a service that also answers Evaluate calls sent as frames.
 type framed struct {
 	protocol.LossServer
-	path string // of the socket
+	path string // path of the socket
 }
 
-// withFrames opens a socket for frames beside that of gRPC. Hosts of other makers
-// may give no folder for it; then there is none.
+// withFrames opens a socket for frames in addition to that of gRPC. Another host may
+// provide no folder for it; then only gRPC is used.
 func withFrames(s protocol.LossServer) (protocol.LossServer, error) {
 	folder := os.Getenv(socketFolderKey)
 	if folder == "" {
@@ -95,7 +93,7 @@ func withFrames(s protocol.LossServer) (protocol.LossServer, error) {
 	return f, nil
 }
 
-// Configure adds where the socket is.
+// Configure adds the path of the socket for frames to the response.
 func (f *framed) Configure(ctx context.Context, request *protocol.ConfigureRequest) (*protocol.ConfigureResponse, error) {
 	reply, err := f.LossServer.Configure(ctx, request)
 	if err == nil {

@@ -19,19 +19,19 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// service serves a loss.
+// service implements the protocol for a loss.
 type service struct {
 	protocol.UnimplementedLossServer
 	prototype framework.Loss
 	schema    Schema
-	console   *os.File // the standard error that the process was started with
+	console   *os.File // the original standard error of the process
 
 	mu       sync.RWMutex
 	loss     framework.Loss // nil until configured
 	segments map[uint32]*mapped
 }
 
-// mapped is a segment. Evaluations hold the lock for reading while they use it.
+// mapped is a mapped segment. An evaluation holds the read lock while it uses the segment.
 type mapped struct {
 	sync.RWMutex
 	*shm.Segment
@@ -51,9 +51,9 @@ func newService(l framework.Loss) (*service, error) {
 	return &service{prototype: l, schema: schema, console: os.Stderr, segments: map[uint32]*mapped{}}, nil
 }
 
-// Describe implements the protocol. It also takes back what go-plugin has done
-// to prints: they would go through the connection, and the last ones before a
-// crash would be lost.
+// Describe implements the protocol. It also redirects printed output, which go-plugin
+// sends through the connection, to the original files. Otherwise the last output before
+// a crash would be lost.
 func (s *service) Describe(context.Context, *protocol.DescribeRequest) (*protocol.DescribeResponse, error) {
 	os.Stdout, os.Stderr = s.console, s.console
 	reply := &protocol.DescribeResponse{Name: s.prototype.Name()}
@@ -80,7 +80,7 @@ func (s *service) Configure(_ context.Context, request *protocol.ConfigureReques
 	return offerOf(l), nil
 }
 
-// documentOf returns what a loss, or the form it is made of, says about itself.
+// documentOf returns the Document of a loss, or of the form from which it was made.
 func documentOf(l framework.Loss) (Document, bool) {
 	d, ok := authored(l).(Documented)
 	if !ok {
@@ -89,7 +89,7 @@ func documentOf(l framework.Loss) (Document, bool) {
 	return d.Document(), true
 }
 
-// offerOf says what a loss implements.
+// offerOf returns a response that lists the interfaces which the loss implements.
 func offerOf(l framework.Loss) *protocol.ConfigureResponse {
 	offer := &protocol.ConfigureResponse{}
 	switch l.(type) {
@@ -181,7 +181,7 @@ func (s *service) Evaluate(_ context.Context, request *protocol.EvaluateRequest)
 
 var errStretches = errors.New("the stretches do not add up to the rows")
 
-// batchOf reads the shape of an evaluation.
+// batchOf returns the batch, without arrays, that the request describes.
 func batchOf(l framework.Loss, request *protocol.EvaluateRequest) (*batch, error) {
 	rows, dim := request.Rows, request.Dim
 	if dim < 1 || dim > maxDim || rows > maxMessage/wordBytes/uint64(dim) {
@@ -209,8 +209,8 @@ func batchOf(l framework.Loss, request *protocol.EvaluateRequest) (*batch, error
 	return b, nil
 }
 
-// arrays lays the arrays of an evaluation out, in the segment or in memory of
-// its own.
+// arrays allocates the arrays of an evaluation, in the segment if there is one, else in
+// new memory.
 type arrays struct {
 	segment *mapped // may be nil
 	at      int
@@ -228,7 +228,7 @@ func (a *arrays) next(n int) ([]float64, error) {
 	return place, nil
 }
 
-// input is an array that came with the request, unless it is in the segment.
+// input returns an argument of n numbers: from the segment if there is one, else from the bytes sent in the request.
 func (a *arrays) input(n int, sent []byte) ([]float64, error) {
 	place, err := a.next(n)
 	if err != nil || a.segment != nil {
@@ -241,7 +241,7 @@ func (a *arrays) input(n int, sent []byte) ([]float64, error) {
 	return place, nil
 }
 
-// place finds or makes the arrays of an evaluation.
+// place sets the arrays of the batch, which are in the segment or in new memory.
 func (b *batch) place(request *protocol.EvaluateRequest, segment *mapped) (err error) {
 	rows, a := int(request.Rows), arrays{segment: segment}
 	if b.residuals, err = a.input(rows*b.dim, request.Residuals); err != nil {
@@ -260,7 +260,7 @@ func (b *batch) place(request *protocol.EvaluateRequest, segment *mapped) (err e
 	return nil
 }
 
-// of returns where a quantity goes, or nil where it was not asked for.
+// of returns the destination of a quantity, or nil if the quantity was not requested.
 func (b *batch) of(q protocol.Quantity) []float64 {
 	for _, r := range b.results {
 		if r.quantity == q {
@@ -270,7 +270,7 @@ func (b *batch) of(q protocol.Quantity) []float64 {
 	return nil
 }
 
-// evaluateAll evaluates stretch by stretch.
+// evaluateAll evaluates each stretch of the batch with its own eps.
 func (b *batch) evaluateAll(l framework.Loss) error {
 	if b.stretches == nil {
 		return b.evaluate(l)
@@ -287,7 +287,7 @@ func (b *batch) evaluateAll(l framework.Loss) error {
 	return nil
 }
 
-// evaluate has the loss write the results.
+// evaluate makes the loss compute the requested results.
 func (b *batch) evaluate(l framework.Loss) error {
 	if b.eps > 0 {
 		s, ok := l.(framework.Smoother)
@@ -320,7 +320,7 @@ func (b *batch) evaluate(l framework.Loss) error {
 	return nil
 }
 
-// more computes weights and Hessian products.
+// more computes the weights and Hessian products that are requested.
 func (b *batch) more(l framework.Loss) error {
 	if w := b.of(protocol.Quantity_QUANTITY_WEIGHTS); w != nil {
 		m, ok := l.(framework.Majorizer)
@@ -341,7 +341,7 @@ func (b *batch) more(l framework.Loss) error {
 	return nil
 }
 
-// json writes a schema as a host reads it.
+// json encodes a schema in the form that a host expects.
 func (s Schema) json() (string, error) {
 	if len(s.Properties) == 0 {
 		return "", nil

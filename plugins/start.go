@@ -24,8 +24,8 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// start brings the plugin up. What it leaves behind where it fails is cleared
-// by Close.
+// start starts the plugin process and configures the loss. If start fails, Close
+// removes what is left.
 func (p *Plugin) start(file *executable.File) error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.options.StartTimeout)
 	defer cancel()
@@ -63,7 +63,7 @@ func newFolder() (string, error) {
 	return folder, err
 }
 
-// handshake starts the process and returns where it listens.
+// handshake starts the process and returns the address on which it listens.
 func (p *Plugin) handshake(ctx context.Context) (net.Addr, error) {
 	deadline, _ := ctx.Deadline()
 	client := goplugin.NewClient(&goplugin.ClientConfig{
@@ -72,7 +72,7 @@ func (p *Plugin) handshake(ctx context.Context) (net.Addr, error) {
 		AllowedProtocols: []goplugin.Protocol{goplugin.ProtocolGRPC},
 		RunnerFunc:       p.newRunner,
 		SkipHostEnv:      true,
-		StartTimeout:     time.Until(deadline) + time.Second, // ctx kills the process first
+		StartTimeout:     time.Until(deadline) + time.Second, // the context of the start kills the process earlier
 		Logger:           newLogger(p.options.Logger),
 		UnixSocketConfig: &goplugin.UnixSocketConfig{TempDir: p.folder},
 	})
@@ -86,15 +86,15 @@ func (p *Plugin) handshake(ctx context.Context) (net.Addr, error) {
 	return address, nil
 }
 
-// newRunner has the form that go-plugin wants.
+// newRunner returns the process of the plugin. go-plugin requires this signature.
 func (p *Plugin) newRunner(_ hclog.Logger, cmd *exec.Cmd, socketFolder string) (runner.Runner, error) {
 	cmd.Args = append([]string{p.process.Name()}, p.options.Args...)
 	cmd.Env = append(append(environment(), p.options.Env...), cmd.Env...)
 	return p.process, p.process.Configure(cmd, socketFolder, p.options.Log)
 }
 
-// startError tells the ways a start can fail from each other. Nothing of the
-// process is left when go-plugin returns its error.
+// startError determines the cause of a failed start. The process has already ended when
+// go-plugin returns its error.
 func (p *Plugin) startError(ctx context.Context, err error) error {
 	e := &Error{Plugin: p.name, Act: "start", Kind: ErrHandshake, Detail: quote.Text(firstOf(err.Error()))}
 	switch {
@@ -121,13 +121,13 @@ func (p *Plugin) startError(ctx context.Context, err error) error {
 	return e
 }
 
-// firstOf returns the first line of a message of go-plugin without its preface.
+// firstOf returns the first line of a go-plugin message without its standard prefix.
 func firstOf(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(line, "Unrecognized remote plugin message: ")
 }
 
-// describe asks what the plugin is.
+// describe requests the description of the loss and checks it.
 func (p *Plugin) describe(ctx context.Context) error {
 	reply, err := p.rpc.Describe(ctx, &protocol.DescribeRequest{}, grpc.MaxCallRecvMsgSize(2*maxSchemaBytes))
 	if err != nil {
@@ -145,7 +145,7 @@ func (p *Plugin) describe(ctx context.Context) error {
 	return nil
 }
 
-// configure sends the parameters and notes what the loss offers with them.
+// configure sends the parameters and stores which interfaces the loss then offers.
 func (p *Plugin) configure(ctx context.Context) error {
 	params, err := p.description.Schema.complete(p.options.Params)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package pluginstest helps programs that use plugins to test what must start
-// none, such as reading a file from somebody else.
+// Package pluginstest helps to test code that must not start plugins, such as code that
+// reads a file from another person.
 package pluginstest
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
-// ErrTrapped is what plugins fail with that [Trap] has kept from starting.
+// ErrTrapped is the error of starting a plugin while a [Trap] is set.
 var ErrTrapped = errors.New("no plugin is started in this test")
 
-// Trap keeps plugins from being started until the test ends. Everything up to
-// the start is done: a plugin is found, and its file checked. The function that
-// is returned lists the files that would have been started. Tests with a trap
-// cannot run in parallel.
+// Trap prevents the start of plugins until the test ends. All steps before the start
+// are still done: the plugin is found and its file is checked. The function caught
+// returns the files that would have been started. A test that uses Trap cannot run in
+// parallel.
 func Trap(t testing.TB) (caught func() []string) {
 	var mu sync.Mutex
 	var files []string

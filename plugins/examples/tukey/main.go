@@ -1,8 +1,5 @@
-// Command scqm-loss-tukey serves Tukey's biweight, a loss that redescends:
-// rows farther off than c have no influence on the fit at all.
-//
-// Source: A. E. Beaton and J. W. Tukey, The fitting of power series, meaning
-// polynomials, illustrated on band-spectroscopic data, Technometrics 16 (1974).
+// Command scqm-loss-tukey serves Tukey's biweight, a redescending loss: rows whose
+// residual norm exceeds c have no influence on the fit.
 package main
 
 import (
@@ -23,7 +20,7 @@ func (tukey) Document() plugins.Document {
 		Formula: "c^2/6 (1 - (1 - min(|r|/c, 1)^2)^3)"}
 }
 
-// Rho is the loss of a row with squared norm u, and its derivatives.
+// Rho returns the loss of a row with squared norm u, and its first two derivatives.
 func (l tukey) Rho(u float64) (rho, d1, d2 float64) {
 	c2 := l.C * l.C
 	t := math.Max(1-u/c2, 0)

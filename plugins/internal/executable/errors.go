@@ -5,27 +5,27 @@ import (
 	"fmt"
 )
 
-// Kinds of an [Error].
+// The kinds of an [Error].
 var (
-	// ErrNotFound: there is no such file.
+	// ErrNotFound means that the file does not exist.
 	ErrNotFound = errors.New("plugin not found")
-	// ErrUntrusted: the file could have been changed by others, or is not a
+	// ErrUntrusted means that other users could have changed the file, or that it is not a
 	// regular executable file.
 	ErrUntrusted = errors.New("plugin not trusted")
-	// ErrChecksum: the file is not the one that was pinned.
+	// ErrChecksum means that the file does not have the required checksum.
 	ErrChecksum = errors.New("checksum of the plugin differs")
 )
 
-// Error says why a file is refused.
+// Error is the reason why a file is rejected.
 type Error struct {
-	// Path is the file as it was asked for, Kind one of the errors above.
+	// Path is the path as it was requested. Kind is one of the errors above.
 	Path string
 	Kind error
-	// Detail says what is wrong and, where there is one, the remedy.
+	// Detail says what is wrong and, if possible, how to fix it.
 	Detail string
 }
 
-// Error returns one line.
+// Error returns the error as one line.
 func (e *Error) Error() string { return e.Path + ": " + e.Detail }
 
 // Unwrap returns the kind.

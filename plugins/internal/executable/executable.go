@@ -1,5 +1,4 @@
-// Package executable opens programs that nobody but the user or root can have
-// changed.
+// Package executable opens programs that only the user or root can have changed.
 package executable
 
 import (
@@ -17,24 +16,24 @@ import (
 	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
-// maxScriptBytes bounds a script, which is copied before it is started.
+// maxScriptBytes is the maximum size of a script. A script is copied before it is started.
 const maxScriptBytes = 256 << 20
 
-// File is a program that may be started. It stays open, so that what was checked
-// is what is started.
+// File is a program that has passed the checks. It stays open, so that the program
+// started is the file that was checked.
 type File struct {
 	*os.File
-	// Path is absolute.
+	// Path is the absolute path of the file.
 	Path string
-	// Script is the content where it begins with #!, else nil.
+	// Script is the content of the file if it begins with #!, else nil.
 	Script []byte
 	// SHA256 is the checksum in hexadecimal digits.
 	SHA256 string
 }
 
 // Check returns why a file would not be started, or nil: it must be a regular
-// executable file, owned by this user or root, that nobody else can write, and
-// nobody else must be able to put another one in its place.
+// executable file, owned by this user or root, that nobody else can write or
+// replace.
 func Check(path string) error {
 	f, _, err := openChecked(path)
 	if err != nil {
@@ -43,7 +42,7 @@ func Check(path string) error {
 	return f.Close()
 }
 
-// openChecked returns the open file and its absolute path without links.
+// openChecked opens a file that passes the checks. It also returns its absolute path without symbolic links.
 func openChecked(path string) (*os.File, string, error) {
 	place, err := resolve(path)
 	if err != nil {
@@ -82,8 +81,8 @@ func openChecked(path string) (*os.File, string, error) {
 	return f, place, nil
 }
 
-// Open opens a file that [Check] accepts and compares its checksum with the
-// pinned one, in hexadecimal digits; "" takes any.
+// Open opens a file that [Check] accepts. It compares its checksum with pinned, in
+// hexadecimal digits; "" accepts any checksum.
 func Open(path, pinned string) (*File, error) {
 	f, _, err := openChecked(path)
 	if err != nil {
@@ -106,9 +105,9 @@ func Open(path, pinned string) (*File, error) {
 	return p, nil
 }
 
-// hash computes the checksum. A script is read by its interpreter later and
-// piece by piece, which also finds modules and files by the folder it is in: so
-// it is replaced by a copy that nobody can change and that is in no folder.
+// hash computes the checksum. An interpreter reads a script later, piece by piece, and
+// finds modules by the folder of the script. So hash replaces a script by a copy that
+// is in no folder and that nobody can change.
 func (p *File) hash() error {
 	h := sha256.New()
 	first := make([]byte, 2)

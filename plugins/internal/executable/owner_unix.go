@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// judgeFile refuses a file that is not executable or that belongs to others.
+// judgeFile returns an error if a file is not executable or if another user owns it or can write it.
 func judgeFile(path string, info fs.FileInfo) error {
 	mode := info.Mode().Perm()
 	if mode&0o111 == 0 {
@@ -23,7 +23,7 @@ func judgeFile(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// judgeOwner refuses something on the way to a file that belongs to others.
+// judgeOwner returns an error if another user owns path, a part of the way to a file.
 func judgeOwner(path, what string, info fs.FileInfo) error {
 	if owner := ownerOf(info); !trustedOwner(owner) {
 		return untrusted(path, "%s belongs to user %d, who can replace it; copy the plugin to a folder of your own", what, owner)
@@ -33,8 +33,8 @@ func judgeOwner(path, what string, info fs.FileInfo) error {
 
 func ownerOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// trustedOwner reports whether a user is this one or root.
+// trustedOwner reports whether the user with that ID is the current user or root.
 func trustedOwner(user int) bool { return user == 0 || user == os.Geteuid() }
 
-// names is the number of names of a file.
+// names returns the number of hard links to a file.
 func names(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Nlink) }

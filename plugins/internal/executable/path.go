@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// maxLinks bounds the symbolic links on the way to a file, as the kernel does.
+// maxLinks is the maximum number of symbolic links in a path, as in the kernel.
 const maxLinks = 40
 
-// resolve follows a path from the root, folder by folder, and judges each before
-// it looks what is in it: what it finds there, nobody else can exchange later.
-// It returns the path without links; the last part may be anything or missing.
+// resolve follows a path from the root. It checks each folder before it looks up the
+// next part, so that no other user can replace that part later. It returns the path
+// without symbolic links. The last part may be of any type or missing.
 func resolve(path string) (string, error) {
 	place, err := filepath.Abs(path)
 	if err != nil {
@@ -29,7 +29,7 @@ func resolve(path string) (string, error) {
 		}
 		part := parts[0]
 		parts = parts[1:]
-		next := filepath.Join(folder, part) // .. of a target leads to a folder that was judged
+		next := filepath.Join(folder, part) // a .. in a link target leads to a checked folder
 		if len(parts) == 0 {
 			return next, nil
 		}
@@ -58,7 +58,7 @@ func resolve(path string) (string, error) {
 	}
 }
 
-// followLink returns where a link in a folder leads.
+// followLink returns the target path of a symbolic link in a folder.
 func followLink(path, folder, link string, info fs.FileInfo) (string, error) {
 	in, err := os.Stat(folder)
 	if err == nil && writable(in) {
@@ -77,11 +77,11 @@ func followLink(path, folder, link string, info fs.FileInfo) (string, error) {
 	return target, nil
 }
 
-// writable reports whether the group or others can make files in a folder.
+// writable reports whether the group or other users can create files in a folder.
 func writable(folder fs.FileInfo) bool { return folder.Mode().Perm()&0o022 != 0 }
 
-// judgeFolder refuses a folder in which others can replace things. An access
-// control list that lets others write shows in the bits of the group.
+// judgeFolder returns an error if other users can replace files in a folder. Access
+// control lists that let others write show in the group bits.
 func judgeFolder(path, folder string) error {
 	info, err := os.Stat(folder)
 	if err != nil {
@@ -105,8 +105,8 @@ func judgeFolder(path, folder string) error {
 	return nil
 }
 
-// judgeName refuses a file in a folder with the sticky bit that has more names
-// than this one: others may have given it this name.
+// judgeName returns an error for a file with several hard links in a folder with the
+// sticky bit: another user may have made this link.
 func judgeName(path, folder string, file fs.FileInfo) error {
 	info, err := os.Stat(folder)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package frame carries calls of Evaluate over a Unix socket as frames, without
-// gRPC: a call takes a quarter of the time. A request is its length and an
-// EvaluateRequest; a reply is its length, a gRPC status, and an EvaluateResponse
-// or, where the status is not 0, a sentence. Lengths, which count what follows
-// the header, and statuses are 4 bytes, little-endian.
+// Package frame sends calls of Evaluate over a Unix socket as frames, without gRPC. A call
+// takes a quarter of the time of a gRPC call. A request is its length and an EvaluateRequest.
+// A reply is its length, a gRPC status, and an EvaluateResponse or, if the status is not 0,
+// an error text. Lengths and statuses have 4 bytes, little-endian. A length counts the bytes
+// after the header.
 package frame
 
 import (
@@ -25,20 +25,20 @@ import (
 const (
 	requestHeader = 4
 	replyHeader   = 8
-	// maxFrame bounds frames: arrays are in a segment.
+	// maxFrame is the maximum size of a frame. Frames can be small because arrays are in a segment.
 	maxFrame = 64 << 10
-	// firstBuffer is the size of a buffer before it has to grow.
+	// firstBuffer is the initial size of a buffer, which grows if necessary.
 	firstBuffer = 512
 )
 
-// Conn is the host's end of a connection. One call at a time uses it.
+// Conn is the host side of a connection. It supports one call at a time.
 type Conn struct {
 	conn   net.Conn
 	buffer []byte
 }
 
-// Dial connects to the socket that the plugin names. Its errors are gRPC
-// statuses.
+// Dial connects to the Unix socket at path, which the plugin has announced. Its errors
+// are gRPC statuses.
 func Dial(ctx context.Context, path string) (*Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
@@ -47,8 +47,8 @@ func Dial(ctx context.Context, path string) (*Conn, error) {
 	return &Conn{conn: conn, buffer: make([]byte, firstBuffer)}, nil
 }
 
-// Call makes a call until ctx is done. Its errors are gRPC statuses, as if it
-// had come that way.
+// Call sends a request and returns the response. It fails when ctx is done. Its errors
+// are gRPC statuses, as if the call had been made by gRPC.
 func (c *Conn) Call(ctx context.Context, request *protocol.EvaluateRequest) (*protocol.EvaluateResponse, error) {
 	deadline, _ := ctx.Deadline()
 	if err := c.conn.SetDeadline(deadline); err != nil {
@@ -67,7 +67,7 @@ func (c *Conn) Call(ctx context.Context, request *protocol.EvaluateRequest) (*pr
 	return c.reply()
 }
 
-// reply reads the answer, mostly in one piece.
+// reply reads the response. Mostly one read is enough.
 func (c *Conn) reply() (*protocol.EvaluateResponse, error) {
 	n, err := io.ReadAtLeast(c.conn, c.buffer, replyHeader)
 	if err != nil {
@@ -97,16 +97,15 @@ func (c *Conn) reply() (*protocol.EvaluateResponse, error) {
 	return reply, nil
 }
 
-// connError turns an error of the connection into the status that gRPC has for
-// it.
+// connError converts an error of the connection to the corresponding gRPC status.
 func connError(err error) error {
-	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) { // the latter of a dial
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) { // the latter from Dial
 		return status.Error(codes.DeadlineExceeded, err.Error())
 	}
 	return status.Error(codes.Unavailable, err.Error())
 }
 
-// Close closes the connection, if there is one.
+// Close closes the connection if there is one.
 func (c *Conn) Close() {
 	if c != nil {
 		c.conn.Close()

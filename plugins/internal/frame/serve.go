@@ -13,11 +13,11 @@ import (
 	"github.com/scqm/scqm/plugins/protocol"
 )
 
-// Evaluate is the function that serves requests. Its errors are gRPC statuses.
+// Evaluate is the type of a function that handles a request. Its errors are gRPC statuses.
 type Evaluate = func(context.Context, *protocol.EvaluateRequest) (*protocol.EvaluateResponse, error)
 
-// Listen serves every connection to a socket that it makes at a path, until the
-// process ends.
+// Listen creates a socket at path and serves every connection to it until the process
+// ends.
 func Listen(path string, evaluate Evaluate) error {
 	listener, err := net.Listen("unix", path)
 	if err != nil {
@@ -35,14 +35,14 @@ func Listen(path string, evaluate Evaluate) error {
 	return nil
 }
 
-// serve answers the calls of one connection until it ends.
+// serve answers the calls on one connection until the connection ends.
 func serve(conn net.Conn, evaluate Evaluate) {
 	defer conn.Close()
 	buffer := make([]byte, firstBuffer)
 	for {
 		request, err := readRequest(conn, &buffer)
 		if err != nil {
-			return // the host is gone, or not one
+			return // the host has closed the connection, or is not a valid host
 		}
 		reply, failure := evaluate(context.Background(), request)
 		if writeReply(conn, &buffer, reply, failure) != nil {
@@ -51,7 +51,7 @@ func serve(conn net.Conn, evaluate Evaluate) {
 	}
 }
 
-// readRequest reads a frame. The host sends no other before it has the reply.
+// readRequest reads one frame. The host sends the next request only after it has received the reply.
 func readRequest(from io.Reader, buffer *[]byte) (*protocol.EvaluateRequest, error) {
 	n, err := io.ReadAtLeast(from, *buffer, requestHeader)
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"syscall"
 )
 
-// ErrUnavailable says that no guard can run here. Nothing was started.
+// ErrUnavailable means that no guard can run on this system. No process was started.
 var ErrUnavailable = errors.New("no guard can run here")
 
-// Trap, if set, is called in place of starting any program for a plugin, and
-// its error is returned: tests of what must start nothing set it.
+// Trap, if set, is called instead of starting a program for a plugin. The start fails
+// with the error of Trap. Tests set it to check that nothing is started.
 var Trap atomic.Pointer[func(path string) error]
 
-// Trapped returns the error of the trap, nil where there is none.
+// Trapped calls Trap and returns its error. It returns nil if Trap is not set.
 func Trapped(path string) error {
 	if trap := Trap.Load(); trap != nil {
 		return (*trap)(path)
@@ -22,36 +22,35 @@ func Trapped(path string) error {
 	return nil
 }
 
-// Program says what a guard starts.
+// Program describes the program that a guard starts.
 type Program struct {
-	// Path is executed with Args, the first of which is the name that the
-	// program sees, and Env.
+	// Path is the path of the executable. Args are its arguments; the first is the program
+	// name that it sees. Env is its environment.
 	Path      string
 	Args, Env []string
-	// Dir is the working directory. It is removed at the end, with what is in
-	// it.
+	// Dir is the working directory. The guard removes it and its content at the end.
 	Dir string
-	// File is descriptor 3 of the program; Stdout and Stderr are its output.
+	// File becomes file descriptor 3 of the program. Stdout and Stderr receive its output.
 	File, Stdout, Stderr *os.File
 }
 
-// Ending is how a program ended.
+// Ending describes how a program ended.
 type Ending struct {
-	// Status is that of wait(2).
+	// Status is the exit status as wait(2) returns it.
 	Status syscall.WaitStatus
-	// Unknown says that the guard was killed before it could tell. The program
-	// was killed with it.
+	// Unknown is true if the guard was killed before it could report the status. The
+	// program was then killed too.
 	Unknown bool
-	// Ordered says that the host had asked for the end before it heard of it.
+	// Ordered is true if the host called End before it learned that the program had ended.
 	Ordered bool
 }
 
-// executable is the program that SetExecutable names.
+// executable is the path set by SetExecutable.
 var executable atomic.Pointer[string]
 
-// serves says that the main function of this program calls Run.
+// serves is true if the main function of this program calls Run.
 var serves atomic.Bool
 
-// SetExecutable sets the path of the program that runs guards; "" stands for
-// the executable of this process.
+// SetExecutable sets the path of the program that runs guards. "" means the executable
+// of this process.
 func SetExecutable(path string) { executable.Store(&path) }

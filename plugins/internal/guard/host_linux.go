@@ -14,17 +14,16 @@ import (
 )
 
 const (
-	// patience is how long a guard may take to obey before it is killed, and
-	// how long what it kills may take to end before nobody waits for it any
-	// more. A guard needs some milliseconds; a process that hangs in the kernel
-	// needs as long as that hangs.
+	// patience is the time after which a guard that does not obey is killed. It is also
+	// the maximum wait for the processes that the guard kills. A guard needs some
+	// milliseconds; a process that hangs in the kernel may need any time.
 	patience = 10 * time.Second
-	// insistence is how often a guard is woken that the program may have
-	// stopped.
+	// insistence is the interval at which the host sends SIGCONT to a guard, which the
+	// program may have stopped.
 	insistence = 100 * time.Millisecond
 )
 
-// Guard is a guard with its program, seen from the host.
+// Guard is the host's handle of a guard process and its program.
 type Guard struct {
 	process *os.Process
 	pid     int
@@ -35,12 +34,11 @@ type Guard struct {
 	ordered atomic.Bool            // End was called
 	ending  atomic.Pointer[Ending] // nil until the program has ended
 	gone    chan struct{}          // closed when nobody waits for the guard any more
-	leave   sync.Once              // closes gone
+	leave   sync.Once              // ensures that gone is closed once
 }
 
-// Start starts a guard and, through it, the program. The error is
-// [ErrUnavailable] or the reason why the program does not start, as a
-// syscall.Errno.
+// Start starts a guard, which starts the program p. The error is [ErrUnavailable], or
+// the syscall.Errno because of which the program does not start.
 func Start(p Program) (*Guard, error) {
 	path := host()
 	if path == "" {
@@ -61,7 +59,7 @@ func Start(p Program) (*Guard, error) {
 	return g, nil
 }
 
-// host is the program that runs guards, "" where there is none.
+// host returns the path of the program that runs guards, or "" if there is none.
 func host() string {
 	if path := executable.Load(); path != nil && *path != "" {
 		return *path
@@ -72,8 +70,8 @@ func host() string {
 	return ""
 }
 
-// run starts the guard. It has a session of its own: no signal of a terminal
-// reaches it, and what it finds in its session has come from the program.
+// run starts the guard in a session of its own. Signals of the terminal then do not
+// reach it, and every other process in that session descends from the program.
 func (g *Guard) run(path string, p Program) error {
 	control, controlWriter, err := os.Pipe()
 	if err != nil {
@@ -92,7 +90,7 @@ func (g *Guard) run(path string, p Program) error {
 		g.process, err = os.StartProcess(path, []string{title}, &os.ProcAttr{
 			Dir: "/", Env: []string{mark + "=" + version, "GOMAXPROCS=2"},
 			Files: []*os.File{null, null, null, p.File, p.Stdout, p.Stderr, control, report},
-			// Wakes a guard that the program has stopped, when nobody else does.
+			// The kernel sends SIGCONT when the host dies, in case the program has stopped the guard.
 			Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGCONT},
 		})
 		if err != nil {
@@ -108,7 +106,7 @@ func (g *Guard) run(path string, p Program) error {
 	return nil
 }
 
-// introduce tells the guard what to start, and waits until it has.
+// introduce sends the guard the program to start, and waits until it has started.
 func (g *Guard) introduce(p Program) error {
 	if word, _ := g.line(); word != ready {
 		return ErrUnavailable
@@ -128,7 +126,7 @@ func (g *Guard) introduce(p Program) error {
 	}
 }
 
-// line reads a line of the report: a word and a number; nothing at its end.
+// line reads one line of the guard's report: a word and a number. At the end of the report the word is empty.
 func (g *Guard) line() (word string, number int) {
 	line, err := g.lines.ReadString('\n')
 	if err != nil {
@@ -142,12 +140,12 @@ func (g *Guard) line() (word string, number int) {
 	return word, number
 }
 
-// watch reads the report to its end.
+// watch reads the guard's report until it ends.
 func (g *Guard) watch() {
 	for word, number := g.line(); word != ""; word, number = g.line() {
 		if word == ended {
 			g.ending.Store(&Ending{Status: syscall.WaitStatus(number), Ordered: g.ordered.Load()})
-			g.End() // it does so by itself, unless it is stopped
+			g.End() // the guard ends by itself unless it is stopped
 		}
 	}
 	g.process.Wait()
@@ -157,11 +155,11 @@ func (g *Guard) watch() {
 	g.End()
 }
 
-// Pid is the process number of the program.
+// Pid returns the process ID of the program.
 func (g *Guard) Pid() int { return g.pid }
 
-// End tells the guard to kill the program and what it has started. It does not
-// wait for that.
+// End tells the guard to kill the program and its descendants. It does not wait for
+// their end.
 func (g *Guard) End() {
 	g.ordered.Store(true)
 	g.order.Do(func() {
@@ -171,9 +169,9 @@ func (g *Guard) End() {
 	})
 }
 
-// insist keeps a guard awake, and kills one that does not obey. The program dies
-// with it. One that has killed the program is busy with something that cannot be
-// killed at once, and goes on without the host.
+// insist wakes a guard repeatedly and kills one that does not obey; the program then
+// dies too. If the guard has already killed the program, it is waiting for a process
+// that cannot be killed at once. The guard then continues without the host.
 func (g *Guard) insist() {
 	again, late := time.NewTicker(insistence), time.NewTimer(patience)
 	defer again.Stop()
@@ -195,8 +193,8 @@ func (g *Guard) insist() {
 	}
 }
 
-// Wait returns how the program ended, when everything that it has started has
-// ended too or cannot be killed.
+// Wait returns how the program ended. It waits until all descendants of the program
+// have ended or cannot be killed.
 func (g *Guard) Wait() Ending {
 	<-g.gone
 	return *g.ending.Load()

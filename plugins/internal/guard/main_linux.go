@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Run is the guard, in a process that was started as one: it does not return, and its end leaves out what the
-// program does at its own. In other processes it notes that this program can be started as one.
+// Run runs the guard if the process was started as a guard. It then ends the process without the exit handlers
+// of the program. In other processes Run only notes that this program can run guards.
 func Run() {
 	if len(os.Args) > 0 && os.Args[0] == title && os.Getenv(mark) == version {
 		run()
@@ -24,26 +24,26 @@ func Run() {
 	serves.Store(true)
 }
 
-// Backoff between two looks at children that were killed.
+// The minimum and maximum wait between two checks of children that were killed.
 const (
 	shortest = 100 * time.Microsecond
 	longest  = 200 * time.Millisecond
 )
 
-// reaper is the guard, in its own process.
+// reaper is the state of the guard in the guard process.
 type reaper struct {
 	report   *os.File
 	program  int
 	killed   map[int]bool
 	children chan os.Signal // SIGCHLD
-	stop     chan struct{}  // closed by the host or its end
+	stop     chan struct{}  // closed when the host asks for the end or has ended
 }
 
 func run() {
 	// The kernel kills the program at the end of the thread that started it,
 	// which is that of the process.
 	runtime.LockOSThread()
-	// Caught, not ignored: the program would inherit that.
+	// Signals are caught, not ignored, because the program would inherit ignored signals.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGPIPE)
 	w := &reaper{
 		report: os.NewFile(reportAt, "report"), killed: map[int]bool{},
@@ -68,8 +68,8 @@ func run() {
 	os.RemoveAll(p.Dir)
 }
 
-// closeInherited closes what the host has left open for its children: a pipe
-// would not end before the guard.
+// closeInherited closes file descriptors inherited from the host. Otherwise a pipe of
+// the host would stay open until the guard ends.
 func closeInherited() {
 	names, err := list("/proc/self/fd")
 	for _, name := range names {
@@ -77,7 +77,7 @@ func closeInherited() {
 		if err != nil || fd <= reportAt {
 			continue
 		}
-		// Those of the runtime are marked.
+		// Descriptors of the Go runtime have the flag FD_CLOEXEC.
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
 			unix.Close(fd)
 		}
@@ -99,12 +99,12 @@ func list(folder string) ([]string, error) {
 	return f.Readdirnames(-1)
 }
 
-// say reports; nobody listens where the host is gone.
+// say writes a line of the report. It ignores errors, because the host may have ended.
 func (w *reaper) say(word string, number int) {
 	w.report.Write([]byte(word + " " + strconv.Itoa(number) + "\n"))
 }
 
-// receive reads what to start.
+// receive reads the description of the program to start.
 func receive(control io.Reader) (p Program, host int, ok bool) {
 	var size [4]byte
 	if _, err := io.ReadFull(control, size[:]); err != nil {
@@ -121,8 +121,8 @@ func receive(control io.Reader) (p Program, host int, ok bool) {
 	return decode(body)
 }
 
-// watch closes stop when the host says so, closes the pipe or ends. A child that
-// the host has forked may hold the pipe, so the host itself is watched too.
+// watch closes stop when the host asks for it, closes the pipe or ends. A forked child
+// of the host may hold the pipe open, so watch also watches the host process.
 func (w *reaper) watch(control *os.File, host int) {
 	order := make(chan struct{}, 2)
 	go func() {
@@ -147,7 +147,7 @@ func (w *reaper) watch(control *os.File, host int) {
 	close(w.stop)
 }
 
-// start starts the program in a group of its own.
+// start starts the program in its own process group.
 func (w *reaper) start(p Program) bool {
 	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err == nil {
@@ -169,7 +169,7 @@ func (w *reaper) start(p Program) bool {
 	return true
 }
 
-// wait returns when the program has ended, or when it is to end.
+// wait returns when the program has ended or stop is closed.
 func (w *reaper) wait() {
 	for w.program != 0 {
 		select {
@@ -181,7 +181,7 @@ func (w *reaper) wait() {
 	}
 }
 
-// reap takes the children that have ended. It reports whether none is left.
+// reap waits for the children that have ended. It reports whether no child is left.
 func (w *reaper) reap() (none bool) {
 	for {
 		var status unix.WaitStatus
@@ -199,8 +199,8 @@ func (w *reaper) reap() (none bool) {
 	}
 }
 
-// clear kills children until there are none. A child that is killed leaves its
-// own children to the guard.
+// clear kills children until none is left. When a child is killed, its own children
+// become children of the guard.
 func (w *reaper) clear() {
 	late := time.NewTimer(0)
 	for pause := shortest; ; pause = min(2*pause, longest) {
@@ -218,10 +218,10 @@ func (w *reaper) clear() {
 	}
 }
 
-// kill kills the children that there are, and reports whether any is new. Their
-// numbers cannot have gone to others: nobody else waits for them. With a child
-// goes its group, at one moment, so that nothing in it forks away. The group
-// holds nobody else: all of its session has come from the program.
+// kill kills all current children and reports whether any of them is new. Their process IDs cannot
+// have been reused, because only the guard waits for them. kill kills the process group of each child
+// at the same moment, so that no member can fork and escape. The group holds descendants of the
+// program only, because its whole session does.
 func (w *reaper) kill() (news bool) {
 	names, err := list("/proc")
 	if err != nil && w.program != 0 {
@@ -229,7 +229,7 @@ func (w *reaper) kill() (news bool) {
 	}
 	self := os.Getpid()
 	for i := range names {
-		pid, err := strconv.Atoi(names[len(names)-1-i]) // the youngest first
+		pid, err := strconv.Atoi(names[len(names)-1-i]) // the youngest child first
 		if err != nil {
 			continue
 		}
@@ -247,14 +247,14 @@ func (w *reaper) kill() (news bool) {
 	return news
 }
 
-// look returns the parent and the group of a process, and whether it has not
-// ended.
+// look returns the parent and the process group of a process, and whether it is still
+// running.
 func look(pid int) (parent, group int, alive bool) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return 0, 0, false
 	}
-	// The name, in brackets, may hold anything.
+	// The process name, in parentheses, may contain any characters.
 	text := string(stat)
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 3 {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A guard is started with title as its name and mark=version in its
-// environment. Descriptors from fileAt on are those of [Program], then those
-// over which host and guard talk.
+// A guard is started with the name title and the environment variable mark=version. The
+// file descriptors from fileAt on are those of [Program], followed by those for
+// communication between host and guard.
 const (
 	title   = "scqm-plugin-guard"
 	mark    = "SCQM_PLUGIN_GUARD"
@@ -21,7 +21,7 @@ const (
 	reportAt  = 7
 )
 
-// What a guard reports: a word and, but for the first, a number.
+// The words of a guard's report. Each but the first is followed by a number.
 const (
 	ready   = "ready"
 	started = "started" // process number of the program
@@ -29,18 +29,18 @@ const (
 	ended   = "ended"   // status of wait(2)
 )
 
-// maxMessage bounds the message to a guard; the kernel takes less.
+// maxMessage is the maximum size of the message to a guard. The kernel allows less.
 const maxMessage = 16 << 20
 
-// encode makes the message that says what to start: its length in 4 bytes, and
-// texts that end in NUL, as they do for the kernel.
+// encode returns the message that describes the program to start: its length in 4
+// bytes, then strings terminated by NUL, as for the kernel.
 func encode(p Program, host int) []byte {
 	texts := append([]string{strconv.Itoa(host), p.Path, p.Dir, strconv.Itoa(len(p.Args))}, p.Args...)
 	body := strings.Join(append(texts, p.Env...), "\x00") + "\x00"
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
-// decode reads such a message without its length.
+// decode decodes the message of encode without the length.
 func decode(body []byte) (p Program, host int, ok bool) {
 	texts := strings.Split(string(body), "\x00")
 	if len(texts) < 5 {

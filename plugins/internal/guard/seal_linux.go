@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Seal returns a file with the content that nobody can change any more, and
-// that is in no folder. It can be executed.
+// Seal returns an executable file with the given content. The file is in no folder, and
+// nobody can change it.
 func Seal(name string, content []byte) (*os.File, error) {
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
 	fd, err := unix.MemfdCreate(name, flags|unix.MFD_EXEC)
-	if err == unix.EINVAL { // before Linux 6.3 all can be executed
+	if err == unix.EINVAL { // before Linux 6.3 every memfd is executable
 		fd, err = unix.MemfdCreate(name, flags)
 	}
 	if err != nil {
@@ -27,6 +27,6 @@ func Seal(name string, content []byte) (*os.File, error) {
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
 		return nil, fmt.Errorf("seal a copy: %w", err)
 	}
-	// What is open for writing cannot be executed.
+	// A file that is open for writing cannot be executed, so it is opened again for reading.
 	return os.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
 }

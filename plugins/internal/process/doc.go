@@ -1,3 +1,3 @@
-// Package process runs a plugin in a process of its own and ends it with
-// everything that it has started.
+// Package process runs a plugin in its own process, and can kill it together with all
+// its descendants.
 package process

@@ -7,11 +7,11 @@ import (
 	"strconv"
 )
 
-// maxPasses bounds the race with a process that keeps forking.
+// maxPasses is the maximum number of passes over all processes, in case a process keeps forking.
 const maxPasses = 20
 
-// killOrphans kills the processes that have the token in their environment:
-// offspring of a plugin that left its process group.
+// killOrphans kills all processes with the token in their environment. These are
+// descendants of a plugin that left its process group.
 func killOrphans(token string) {
 	for range maxPasses {
 		if !killHolders([]byte(token)) {
@@ -20,8 +20,8 @@ func killOrphans(token string) {
 	}
 }
 
-// killHolders kills the processes that have the token, and reports whether
-// there was one.
+// killHolders kills the processes that have the token in their environment, and reports
+// whether it found any.
 func killHolders(token []byte) bool {
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
@@ -36,8 +36,7 @@ func killHolders(token []byte) bool {
 		if err != nil {
 			continue
 		}
-		// The handle keeps the number from being used again between the
-		// second look and the kill.
+		// The handle prevents reuse of the process ID between the second check and the kill.
 		process, err := os.FindProcess(pid)
 		if err != nil {
 			continue

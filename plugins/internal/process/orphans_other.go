@@ -2,5 +2,5 @@
 
 package process
 
-// killOrphans does nothing where environments of processes cannot be read.
+// killOrphans does nothing, because this system does not show the environments of processes.
 func killOrphans(string) {}

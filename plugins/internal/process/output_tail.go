@@ -9,16 +9,16 @@ import (
 	"github.com/scqm/scqm/internal/quote"
 )
 
-// tailBytes is how much of the end of a plugin's output is kept.
+// tailBytes is the number of bytes kept from the end of a plugin's output.
 const tailBytes = 16 << 10
 
-// outputTail keeps the end of what is written to it.
+// outputTail is a writer that keeps the end of the data written to it.
 type outputTail struct {
 	mu   sync.Mutex
 	text []byte
 }
 
-// Write implements io.Writer. It never fails.
+// Write implements io.Writer. It never returns an error.
 func (t *outputTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -29,8 +29,8 @@ func (t *outputTail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastWords returns the line that says most: the last that reports a panic of a
-// Go program, else the last. It is quoted, as a plugin could send control
+// lastWords returns the most informative line: the last one that reports a panic of a
+// Go program, else the last one. The line is quoted because a plugin could send control
 // characters to the terminal.
 func (t *outputTail) lastWords() string {
 	t.mu.Lock()
@@ -51,8 +51,8 @@ func (t *outputTail) lastWords() string {
 	return quote.Text(last)
 }
 
-// message returns the message of a line that is a JSON log entry, and other
-// lines as they are.
+// message returns the message of a line that is a JSON log entry. It returns any other
+// line unchanged.
 func message(line string) string {
 	var entry struct {
 		Message *string `json:"@message"`

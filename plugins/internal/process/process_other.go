@@ -11,14 +11,14 @@ import (
 	"github.com/scqm/scqm/plugins/internal/executable"
 )
 
-// Process is not available on this system, which has no process groups. Configure says so before any method of a
-// Runner is called.
+// Process is unavailable on this system, which has no process groups. Configure returns
+// an error, so that no method of Runner is called.
 type Process struct {
 	absent
 	file *executable.File
 }
 
-// absent are the methods of a Runner that nothing calls.
+// absent has the methods of a Runner, none of which is called.
 type absent interface {
 	Start(context.Context) error
 	Wait(context.Context) error
@@ -30,10 +30,10 @@ type absent interface {
 	HostToPlugin(network, address string) (string, string, error)
 }
 
-// New returns a process that cannot be started.
+// New returns a Process that cannot be started.
 func New(file *executable.File, _ string) *Process { return &Process{file: file} }
 
-// Configure returns an error.
+// Configure returns an error that says that plugins are unavailable.
 func (*Process) Configure(*exec.Cmd, string, io.Writer) error {
 	return errors.New("plugins need a Unix system")
 }
@@ -47,7 +47,7 @@ func (*Process) EndState() string { return "" }
 // EndedAlone returns true.
 func (*Process) EndedAlone() bool { return true }
 
-// Ended never ends.
+// Ended returns a nil channel.
 func (*Process) Ended() <-chan struct{} { return nil }
 
 // HasGuard returns false.
@@ -56,7 +56,7 @@ func (*Process) HasGuard() bool { return false }
 // LastWords returns "".
 func (*Process) LastWords() string { return "" }
 
-// Name is the path of the program.
+// Name returns the path of the program.
 func (p *Process) Name() string { return p.file.Path }
 
 // ID returns "".

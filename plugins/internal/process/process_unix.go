@@ -25,41 +25,40 @@ import (
 	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
-// tokenKey names the variable of the environment by which the offspring of a
-// plugin is known.
+// tokenKey is the environment variable by which descendants of a plugin are recognised.
 const tokenKey = "SCQM_PLUGIN_TOKEN"
 
-// drainTime is how long the output of a plugin that has ended is waited for.
+// drainTime is the maximum wait for the remaining output of a plugin that has ended.
 const drainTime = 200 * time.Millisecond
 
-// Process is a plugin that runs in a process group of its own. It implements the
-// Runner of go-plugin.
+// Process is a plugin in its own process group. It implements the Runner interface of
+// go-plugin.
 type Process struct {
 	file       *executable.File
-	cmd        *exec.Cmd // arguments and environment; it is not used to start
-	root       string    // all its files are in here, and nobody else has access
-	socketDir  string    // its socket is in here
+	cmd        *exec.Cmd // holds arguments and environment; it is not started
+	root       string    // folder of all files of the plugin; other users have no access
+	socketDir  string    // folder of the socket
 	token      string
 	stdout     *firstLine
 	stderr     *stream
 	output     outputTail
 	log        io.Writer // may be nil
 	supervisor supervisor
-	ended      chan struct{} // closed when nothing of the plugin is left
+	ended      chan struct{} // closed when all processes and files of the plugin are gone
 	ending     guard.Ending
 	ordered    atomic.Bool
-	begun      atomic.Bool // supervisor is set
+	begun      atomic.Bool // true once supervisor is set
 }
 
-// New returns the process of a program that is not started yet. All its files
+// New returns a Process for a program that is not started yet. All files of the process
 // are in the folder root, which is removed with it.
 func New(file *executable.File, root string) *Process {
 	return &Process{file: file, root: root, token: tokenKey + "=" + rand.Text(), ended: make(chan struct{})}
 }
 
-// Configure sets the arguments and the environment of cmd, to which a token is
-// added by which offspring is known; the folder in which the plugin is to
-// listen; and what receives its standard error, nil for nothing.
+// Configure sets the arguments and the environment of the plugin from cmd, and adds a
+// token by which descendants are recognised. socketDir is the folder for the plugin's
+// socket. log receives its standard error and may be nil.
 func (p *Process) Configure(cmd *exec.Cmd, socketDir string, log io.Writer) error {
 	cmd.Env = append(cmd.Env, p.token)
 	for _, text := range append(slices.Clone(cmd.Args), cmd.Env...) {
@@ -101,7 +100,7 @@ func (p *Process) Start(context.Context) error {
 	}
 	p.begun.Store(true)
 	if p.ordered.Load() {
-		p.supervisor.End() // the order came before there was anybody to obey
+		p.supervisor.End() // End was called before the supervisor existed
 	}
 	p.stdout = &firstLine{stream: newStream(out, nil)}
 	p.stderr = newStream(errs, &p.output)
@@ -112,9 +111,9 @@ func (p *Process) Start(context.Context) error {
 	return nil
 }
 
-// executable returns the path under which the program is started. On Linux it
-// leads to the open file, which was checked, whatever has its name now; it ends
-// in that name, which process lists and messages of scripts show.
+// executable returns the path with which the program is started. On Linux it leads to
+// the open, checked file, even if the file has been replaced since. It ends in the file
+// name, which process lists and messages of scripts show.
 func (p *Process) executable() (string, error) {
 	if _, err := os.Stat("/proc/self/fd"); err == nil && runtime.GOOS == "linux" {
 		link := filepath.Join(p.root, filepath.Base(p.file.Path))
@@ -127,7 +126,7 @@ func (p *Process) executable() (string, error) {
 	return copied, os.WriteFile(copied, p.file.Script, 0o700)
 }
 
-// startFailure says what the common causes mean.
+// startFailure adds an explanation to common start errors.
 func startFailure(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):
@@ -142,7 +141,7 @@ func startFailure(err error) error {
 	return err
 }
 
-// reap waits for the end of the plugin and clears away what is left of it.
+// reap waits until the plugin ends and then removes its processes and files.
 func (p *Process) reap() {
 	p.ending = p.supervisor.Wait()
 	if p.ending.Unknown {
@@ -161,8 +160,7 @@ func (p *Process) reap() {
 	close(p.ended)
 }
 
-// End has the plugin killed, if it has been started. It does not wait for its
-// end.
+// End kills the plugin if it was started. It does not wait until the plugin has ended.
 func (p *Process) End() {
 	p.ordered.Store(true)
 	if p.begun.Load() {
@@ -170,26 +168,26 @@ func (p *Process) End() {
 	}
 }
 
-// EndedAlone reports whether a plugin that has ended was not killed from here,
-// or its guard was.
+// EndedAlone reports whether a plugin that has ended was not killed by this process, or
+// whether its guard was killed.
 func (p *Process) EndedAlone() bool {
 	s := p.ending.Status
 	killed := p.ending.Unknown || s.Signaled() && s.Signal() == syscall.SIGKILL
 	return !killed || !p.ending.Ordered
 }
 
-// EndState says how the plugin ended.
+// EndState returns a text that says how the plugin ended.
 func (p *Process) EndState() string { return endingText(p.ending) }
 
-// Kill ends the plugin, whatever state it is in, and waits until nothing of it
-// is left.
+// Kill kills the plugin in any state, and waits until all its processes and files are
+// gone.
 func (p *Process) Kill(context.Context) error {
 	p.End()
 	<-p.ended
 	return nil
 }
 
-// Wait waits until nothing of the plugin is left.
+// Wait waits until all processes and files of the plugin are gone.
 func (p *Process) Wait(context.Context) error {
 	<-p.ended
 	if s := p.ending.Status; !p.ending.Unknown && s.Exited() && s.ExitStatus() == 0 {
@@ -198,16 +196,16 @@ func (p *Process) Wait(context.Context) error {
 	return errors.New(p.EndState())
 }
 
-// Stdout gives the first line of the output.
+// Stdout returns a reader of the first line of the plugin's output.
 func (p *Process) Stdout() io.ReadCloser { return p.stdout }
 
-// Stderr gives the log.
+// Stderr returns a reader of the plugin's standard error.
 func (p *Process) Stderr() io.ReadCloser { return p.stderr }
 
-// Name is the path of the program.
+// Name returns the path of the program.
 func (p *Process) Name() string { return p.file.Path }
 
-// ID is the process number.
+// ID returns the process ID as text.
 func (p *Process) ID() string {
 	if !p.begun.Load() {
 		return ""
@@ -215,23 +213,23 @@ func (p *Process) ID() string {
 	return strconv.Itoa(p.supervisor.Pid())
 }
 
-// Diagnose adds nothing: errors are made elsewhere.
+// Diagnose returns "", because other code describes errors.
 func (p *Process) Diagnose(context.Context) string { return "" }
 
-// Ended is closed when nothing of the plugin is left.
+// Ended returns a channel that is closed when all processes and files of the plugin are gone.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// HasGuard reports whether a guard watches the plugin, or what is weaker.
+// HasGuard reports whether a guard supervises the plugin, rather than the weaker shell.
 func (p *Process) HasGuard() bool {
 	_, ok := p.supervisor.(*guard.Guard)
 	return ok
 }
 
-// LastWords returns the line of its output that says most, quoted; "" where it
-// said nothing.
+// LastWords returns the most informative line of the plugin's output, quoted, or "" if
+// there is no output.
 func (p *Process) LastWords() string { return p.output.lastWords() }
 
-// PluginToHost insists on a socket in the folder that is closed to others.
+// PluginToHost returns an error unless the address is a socket in the plugin's private folder.
 func (p *Process) PluginToHost(network, address string) (string, string, error) {
 	if network != "unix" || !strings.HasPrefix(address, p.socketDir+"/") || strings.Contains(address, "..") {
 		return "", "", fmt.Errorf("it listens at %s %s, not at a socket in $PLUGIN_UNIX_SOCKET_DIR", quote.Text(network), quote.Text(address))
@@ -239,7 +237,7 @@ func (p *Process) PluginToHost(network, address string) (string, string, error) 
 	return network, address, nil
 }
 
-// HostToPlugin changes nothing.
+// HostToPlugin returns the address unchanged.
 func (p *Process) HostToPlugin(network, address string) (string, string, error) {
 	return network, address, nil
 }

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// handshakeLength bounds the first line of a plugin.
+// handshakeLength is the maximum length of the first line of a plugin's output.
 const handshakeLength = 4096
 
-// stream reads what a plugin writes to a pipe and tells when there is no more.
+// stream reads a plugin's output from a pipe and signals when the output has ended.
 type stream struct {
 	file    *os.File
 	copy    io.Writer // may be nil
@@ -29,7 +29,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	}
 	if err != nil {
 		s.once.Do(func() { close(s.drained) })
-		err = io.EOF // also where the pipe was closed on this side
+		err = io.EOF // including the error of a pipe closed on this side
 	}
 	return n, err
 }
@@ -37,9 +37,9 @@ func (s *stream) Read(p []byte) (int, error) {
 // Close closes this end of the pipe.
 func (s *stream) Close() error { return s.file.Close() }
 
-// firstLine gives the first line of a stream and swallows the rest. A plugin
-// may print as much as it likes, but go-plugin stops reading at a long line,
-// and the plugin would then hang at a full pipe.
+// firstLine is a reader of the first line of a stream. It discards the rest, because
+// go-plugin stops reading at a long line, and the plugin would then block on a full
+// pipe.
 type firstLine struct {
 	*stream
 	given int

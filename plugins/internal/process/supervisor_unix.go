@@ -14,17 +14,17 @@ import (
 	"github.com/scqm/scqm/plugins/internal/guard"
 )
 
-// supervisor has started a plugin, and ends it with what it has started.
+// supervisor starts a plugin, and kills it together with its descendants.
 type supervisor interface {
-	// Pid is the process number of the plugin.
+	// Pid returns the process ID of the plugin.
 	Pid() int
-	// End kills the plugin. It does not wait for its end.
+	// End kills the plugin. It does not wait until the plugin has ended.
 	End()
-	// Wait returns how the plugin ended, when nothing of it is left.
+	// Wait waits until all processes and files of the plugin are gone. It returns how the plugin ended.
 	Wait() guard.Ending
 }
 
-// keep starts the plugin under a guard, or where none can run under a shell.
+// keep starts the plugin under a guard, or under a shell if no guard can run.
 func keep(p guard.Program, token string) (supervisor, error) {
 	g, err := guard.Start(p)
 	if err == nil {
@@ -36,7 +36,7 @@ func keep(p guard.Program, token string) (supervisor, error) {
 	return startShell(p, token)
 }
 
-// endingText describes an ending as package os does.
+// endingText describes an Ending in the format that package os uses.
 func endingText(e guard.Ending) string {
 	switch s := e.Status; {
 	case e.Unknown:
@@ -50,10 +50,10 @@ func endingText(e guard.Ending) string {
 	}
 }
 
-// shellScript waits until its standard input ends, which it does when this
-// process ends, by whatever cause. It then removes the folder of the plugin and
-// kills the plugin: those that left the process group are known by a token in
-// their environment, the others by the group, to which the shell belongs too.
+// shellScript waits for the end of its standard input, which occurs when this process
+// ends for any reason. Then it removes the folder of the plugin and kills the plugin.
+// It finds descendants outside the process group by a token in their environment, and
+// the others by the group, which includes the shell.
 const shellScript = `trap '' HUP INT TERM
 read -r _
 rm -rf -- "$1"
@@ -62,14 +62,14 @@ for p in /proc/[0-9]*; do
 done
 kill -KILL 0`
 
-// shell is a plugin in the process group of a shell, for systems where no guard
-// can run. What leaves the group and clears its environment escapes it.
+// shell supervises a plugin in the process group of a shell, on systems where no guard
+// can run. A descendant that leaves the group and clears its environment is not killed.
 type shell struct {
 	token   string
 	ordered atomic.Bool // End was called
 	plugin  *os.Process
-	leash   *os.File   // the shell acts when this is closed
-	killing sync.Mutex // guards shell: its group must not be killed after its number is free
+	leash   *os.File   // when it is closed, the shell kills the plugin
+	killing sync.Mutex // prevents a kill of the group after its ID is free for reuse
 	shell   *exec.Cmd
 }
 
@@ -105,8 +105,8 @@ func startShell(p guard.Program, token string) (*shell, error) {
 // Pid implements supervisor.
 func (s *shell) Pid() int { return s.plugin.Pid }
 
-// End kills the plugin and all its offspring in the group. The number of the
-// group cannot belong to others: the shell bears it and is still waited for.
+// End kills the plugin and its descendants in the group. The ID of the group cannot
+// have been reused, because the shell has this ID and was not waited for yet.
 func (s *shell) End() {
 	s.ordered.Store(true)
 	s.killing.Lock()
@@ -116,7 +116,7 @@ func (s *shell) End() {
 	}
 }
 
-// release kills the group and waits for the shell.
+// release kills the process group and waits for the shell.
 func (s *shell) release() {
 	s.End()
 	s.killing.Lock()

@@ -1,5 +1,5 @@
-// Package segment keeps the shared memory of a plugin: segments that both sides
-// have mapped, each with a frame connection where the plugin serves one.
+// Package segment manages the shared memory of a plugin. A segment is mapped by both
+// sides and has its own frame connection if the plugin supports frames.
 package segment
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/scqm/scqm/plugins/internal/frame"
 )
 
-// MinBytes is the size of the smallest segment; others are powers of two, so
-// that growing batches seldom need new ones.
+// MinBytes is the smallest size of a segment. Sizes are powers of two, so that growing
+// batches seldom need a new segment.
 const MinBytes = 1 << 16
 
-// ErrNone says that a plugin cannot map a segment; bytes do as well.
+// ErrNone means that the plugin cannot map a segment. Arrays can be sent as bytes instead.
 var ErrNone = errors.New("the plugin cannot map shared memory")
 
-// Segment is used by one call at a time.
+// Segment is a piece of shared memory that one call at a time uses.
 type Segment struct {
 	*shm.Segment
-	// ID is its number in the protocol.
+	// ID is the number of the segment in the protocol.
 	ID uint32
-	// Conn takes calls that use it; nil where calls go by gRPC.
+	// Conn carries the calls that use the segment. It is nil if they use gRPC.
 	Conn *frame.Conn
 }
 
@@ -33,26 +33,26 @@ func (s *Segment) Close() {
 	s.Conn.Close()
 }
 
-// Peer is a plugin as its pool sees it.
+// Peer is the interface of a plugin that a Pool uses.
 type Peer interface {
-	// Attach has the plugin map a segment and connects to it, if it serves
-	// frames. The error is ErrNone where the plugin refuses; any other is
-	// returned to those who borrow.
+	// Attach makes the plugin map a segment, and connects to it if the plugin supports
+	// frames. The error is ErrNone if the plugin refuses. Borrow returns any other error
+	// to its caller.
 	Attach(*Segment) error
-	// Detach has the plugin unmap a segment.
+	// Detach makes the plugin unmap a segment.
 	Detach(*Segment)
 }
 
-// Pool holds the segments of a plugin, as many as there are calls at a time. The
-// zero value has none to give.
+// Pool holds the segments of a plugin, one for each concurrent call. The zero value has
+// no segments.
 type Pool struct {
 	mu   sync.Mutex
-	peer Peer // nil: no shared memory
+	peer Peer // nil if shared memory is not used
 	free []*Segment
 	last uint32
 }
 
-// Enable begins to use shared memory, if the plugin can map a first segment.
+// Enable turns on shared memory if the plugin can map a first segment.
 func (p *Pool) Enable(peer Peer) error {
 	p.mu.Lock()
 	p.peer = peer
@@ -68,22 +68,22 @@ func (p *Pool) Enable(peer Peer) error {
 	return err
 }
 
-// Usable reports whether there is shared memory.
+// Usable reports whether the pool has shared memory.
 func (p *Pool) Usable() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.peer != nil
 }
 
-// Free is the number of segments that nobody uses.
+// Free returns the number of unused segments.
 func (p *Pool) Free() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.free)
 }
 
-// Borrow returns a segment of at least so many bytes, to be given back. The
-// error is ErrNone where bytes must do, else that of the plugin.
+// Borrow returns a segment of at least the given size, which the caller must give back with Return.
+// The error is ErrNone if arrays must be sent as bytes, else the error of the plugin.
 func (p *Pool) Borrow(bytes int) (*Segment, error) {
 	peer, found := p.take(bytes)
 	if peer == nil {
@@ -93,14 +93,14 @@ func (p *Pool) Borrow(bytes int) (*Segment, error) {
 		return found, nil
 	}
 	if found != nil {
-		peer.Detach(found) // where it fails, a later call will show
+		peer.Detach(found) // a later call reports a failure
 		found.Close()
 	}
 	return p.attach(peer, bytes)
 }
 
-// take returns a free segment that is large enough, else the largest, to be
-// replaced, or nil where none is free; and the plugin, nil for no shared memory.
+// take removes the smallest free segment that is large enough, else the largest free one, which is to
+// be replaced. It returns no segment if none is free, and no plugin if shared memory is not used.
 func (p *Pool) take(bytes int) (Peer, *Segment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,7 +118,7 @@ func (p *Pool) take(bytes int) (Peer, *Segment) {
 	return p.peer, chosen
 }
 
-// isBetter prefers the smallest segment that is large enough, else the largest.
+// isBetter reports whether a fits better than b: the smallest segment that is large enough is best, else the largest.
 func isBetter(a, b *Segment, bytes int) bool {
 	switch x, y := a.Len(), b.Len(); {
 	case x >= bytes && y >= bytes:
@@ -128,7 +128,7 @@ func isBetter(a, b *Segment, bytes int) bool {
 	}
 }
 
-// attach makes a segment and has the plugin map it.
+// attach creates a segment and makes the plugin map it.
 func (p *Pool) attach(peer Peer, bytes int) (*Segment, error) {
 	memory, err := shm.Create(max(1<<bits.Len(uint(bytes-1)), MinBytes))
 	if err != nil {
@@ -145,7 +145,7 @@ func (p *Pool) attach(peer Peer, bytes int) (*Segment, error) {
 	return made, nil
 }
 
-// Return gives back a segment that is not used any more.
+// Return gives a borrowed segment back to the pool.
 func (p *Pool) Return(back *Segment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,8 +156,8 @@ func (p *Pool) Return(back *Segment) {
 	p.free = append(p.free, back)
 }
 
-// Close ends the use of shared memory. Segments that are in use are closed when
-// they are given back.
+// Close turns off shared memory. It closes free segments now and borrowed segments when
+// they are returned.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,4 +1,4 @@
-// Command cmd is a guard and nothing else, for hosts that are no Go programs.
+// Command cmd is an executable that only runs a guard. Hosts that are not Go programs use it.
 package main
 
 import (
