@@ -13,22 +13,22 @@ import (
 // Latent is the number of latent dimensions of all fits.
 const Latent = 2
 
-// Options say what is compared and how long it may take.
+// Options are the settings of a comparison: its fits, its solvers and its time limit.
 type Options struct {
-	// Losses are those to compare on, by name, with default parameters; none stands
-	// for those of each regime.
+	// Losses are the names of the losses to compare on, with default parameters; none means
+	// the losses of each regime.
 	Losses []string
-	// Solvers are those to compare with the reference, by name; none stands for all.
+	// Solvers are the names of the solvers to compare with the reference; none means all.
 	Solvers []string
-	// Rows are the numbers of rows near a sheet, at least MinRows.
+	// Rows are the numbers of rows of the test data near a sheet, each at least MinRows.
 	Rows []int
 	// TimeLimit bounds each fit.
 	TimeLimit time.Duration
 	// Threads bounds the goroutines; 0 stands for all processors.
 	Threads int
-	// Digits returns the rows of a regime of digits; it is called for that only.
+	// Digits returns the rows of digit images. Only a regime of digits calls it.
 	Digits func() (scqm.Data, error)
-	// Learn fits a model as [scqm.Learn] does, which nil stands for.
+	// Learn fits a model; nil means [scqm.Learn].
 	Learn func(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error)
 }
 

@@ -10,11 +10,11 @@ import (
 	"github.com/scqm/scqm/framework/rowloss"
 )
 
-// Gaps are the relative distances from the best objective that work is
-// counted up to.
+// Gaps are relative distances from the best objective. The work that a solver takes to
+// reach each one is counted.
 var Gaps = [2]float64{1e-3, 1e-6}
 
-// Comparison compares solvers on one fit.
+// Comparison is the result of all solvers on one fit.
 type Comparison struct {
 	Regime string  `json:"regime"`
 	Title  string  `json:"title"`
@@ -27,25 +27,25 @@ type Comparison struct {
 	Runs   []*Run  `json:"runs"`
 }
 
-// Run is one solver on one fit.
+// Run is the result of one solver on one fit.
 type Run struct {
 	Solver       string             `json:"solver"`
-	Note         string             `json:"note,omitempty"` // why it was left out: then there is nothing else
+	Note         string             `json:"note,omitempty"` // why the solver was left out; then all other fields are empty
 	Cost         float64            `json:"cost"`           // objective with penalty
-	Excess       float64            `json:"excess"`         // over the best, relative
+	Excess       float64            `json:"excess"`         // relative distance of Cost from the lowest cost
 	Status       string             `json:"status"`
-	Stationarity []float64          `json:"stationarity"` // of c, Q, Theta, tau
+	Stationarity []float64          `json:"stationarity"` // one measure for each of c, Q, Theta, tau
 	Iterations   int                `json:"iterations"`
 	Passes       float64            `json:"passes"`
-	Seconds      float64            `json:"seconds"` // of the whole fit, start and report included
-	Gaps         []Gap              `json:"gaps"`    // from the best cost of any solver
-	Own          []Gap              `json:"own"`     // from the last cost of this solver
+	Seconds      float64            `json:"seconds"` // of the whole fit, including its start and its report
+	Gaps         []Gap              `json:"gaps"`    // work to come close to the lowest cost of any solver
+	Own          []Gap              `json:"own"`     // work to come close to the last cost of this solver
 	History      []framework.Record `json:"-"`
 }
 
-// Gap is the work up to a gap, nil where that was never reached. Factors
-// say how much more the reference took; where the reference never got there,
-// all of its work counts, which makes them lower bounds.
+// Gap is the work that a run takes to reach a relative gap, nil if it never does. Factors
+// are the work of the reference divided by that of the run. If the reference never reaches
+// the gap, all of its work counts, and the factors are lower bounds.
 type Gap struct {
 	Gap           float64  `json:"gap"`
 	Passes        *float64 `json:"passes"`
@@ -65,7 +65,7 @@ func newComparison(p *Problem) *Comparison {
 	return &Comparison{Regime: p.regime.Name, Title: p.regime.Title, Loss: loss, N: p.x.N, D: p.x.D, Latent: Latent}
 }
 
-// evaluate computes what only the end of all runs shows.
+// evaluate computes the numbers that depend on all runs, such as the lowest cost.
 func (c *Comparison) evaluate() {
 	c.Best = math.Inf(1)
 	for _, r := range c.Runs {
@@ -87,7 +87,7 @@ func (c *Comparison) evaluate() {
 	}
 }
 
-// reach returns the work of a run up to a relative gap of a cost.
+// reach returns the work that a run takes to come within a relative gap of a cost.
 func (r *Run) reach(goal, gap float64) Gap {
 	for _, at := range r.History {
 		if RelativeGap(at.Cost, goal) <= gap {
@@ -97,7 +97,7 @@ func (r *Run) reach(goal, gap float64) Gap {
 	return Gap{Gap: gap}
 }
 
-// RelativeGap returns how far a cost is above a goal, in units of the goal.
+// RelativeGap returns (cost - goal) / goal.
 func RelativeGap(cost, goal float64) float64 {
 	if cost == goal {
 		return 0

@@ -14,7 +14,7 @@ const (
 	RegimeSheet  = "sheet"
 )
 
-// Regime is a kind of fit that the solvers are compared on.
+// Regime is a kind of fit on which solvers are compared.
 type Regime struct {
 	Name, Title string
 
@@ -56,9 +56,9 @@ func LossNames() []string {
 	return names
 }
 
-// Problem is one fit that all solvers do.
+// Problem is one fit on which all solvers run.
 type Problem struct {
-	// LossName is the loss as it was asked for.
+	// LossName is the name of the loss that the caller requested.
 	LossName string
 
 	regime Regime
@@ -89,7 +89,7 @@ func (r Regime) Problems(o Options) ([]*Problem, error) {
 	return list, nil
 }
 
-// defaultLoss makes a loss with default parameters, lp with p = 1.5.
+// defaultLoss returns a loss with default parameters; lp has p = 1.5.
 func defaultLoss(name string, x scqm.Data) (framework.Loss, error) {
 	var params losses.Params
 	switch name {
@@ -105,7 +105,7 @@ func defaultLoss(name string, x scqm.Data) (framework.Loss, error) {
 	return losses.ByName(name, params)
 }
 
-// config returns the settings of the fit; the solver is still to be set.
+// config returns the settings of the fit without a solver, which the caller sets.
 func (p *Problem) config(o Options) scqm.Config {
 	return scqm.Config{
 		Latent: Latent, Curvature: scqm.FullCurvature, Loss: p.loss, Ridge: scqm.NoRidge, Threads: o.Threads,

@@ -18,7 +18,7 @@ const (
 	sheetNoise   = 0.1
 )
 
-// digits is the one table of digits.
+// digits returns the table of digits as the only data set of its regime.
 func digits(o Options) ([]scqm.Data, error) {
 	x, err := o.Digits()
 	return []scqm.Data{x}, err

@@ -14,11 +14,11 @@ import (
 	"github.com/scqm/scqm/solvers"
 )
 
-// Reference is the solver that others are compared with.
+// Reference is the solver that the others are compared with.
 const Reference = "rgd"
 
-// rgdFromTheta is gradient descent that starts where the other solvers do, at the
-// Theta of least squares; as published it starts at Theta = 0.
+// rgdFromTheta is gradient descent that starts at the Theta of least squares, like the
+// other solvers. The published method starts at Theta = 0.
 type rgdFromTheta struct{ solvers.RGD }
 
 // solverNames lists the solvers to compare, the reference last.
@@ -58,7 +58,7 @@ func (p *Problem) Compare(ctx context.Context, o Options) (*Comparison, error) {
 	return report, nil
 }
 
-// fit does one fit, unless the solver cannot.
+// fit runs one solver on the problem. If the solver does not support the problem, Run.Note says why.
 func (p *Problem) fit(ctx context.Context, o Options, name string) (*Run, error) {
 	config := p.config(o)
 	var err error
@@ -84,14 +84,14 @@ func (p *Problem) fit(ctx context.Context, o Options, name string) (*Run, error)
 	}, nil
 }
 
-// Floor is what principal components make of the rows.
+// Floor is the loss and the time of principal components on the same rows.
 type Floor struct {
 	Objective float64 `json:"objective"`
 	Seconds   float64 `json:"seconds"`
 }
 
-// principalFloor scores the flat sheet of least squares with the loss of the
-// problem, and takes the time to find it and the residual norms.
+// principalFloor computes the loss of the flat sheet of least squares, and times how long
+// finding it and the residual norms takes.
 func (p *Problem) principalFloor(ctx context.Context, o Options) (Floor, error) {
 	begin := time.Now()
 	if _, err := scqm.ResidualNorms(p.x, Latent); err != nil {
@@ -107,7 +107,7 @@ func (p *Problem) principalFloor(ctx context.Context, o Options) (Floor, error) 
 	return floor, err
 }
 
-// score returns the loss of rows as a model reconstructs them.
+// score returns the loss of the residuals between rows and their reconstructions by a model.
 func score(ctx context.Context, x scqm.Data, loss framework.Loss, m *scqm.Model) (float64, error) {
 	r, err := m.Reconstruct(ctx, m.Tau, 0)
 	if err != nil {
