@@ -19,7 +19,7 @@ const (
 	maxElements = min(1<<40, math.MaxInt>>4) // keeps sizes in bytes far from overflow
 )
 
-// elements is the number of values that the shape claims.
+// elements returns the number of values of the shape, or an error if the shape is invalid.
 func (a Array) elements() (int, error) {
 	if len(a.Shape) > maxDims {
 		return 0, inputErrorf(ErrShape, "%d dimensions; at most %d are possible", len(a.Shape), maxDims)
@@ -37,8 +37,8 @@ func (a Array) elements() (int, error) {
 	return n, nil
 }
 
-// fromFortran returns a with values that were stored first index fastest put
-// into C order.
+// fromFortran returns a with its values reordered from Fortran order (first index fastest)
+// to C order.
 func (a Array) fromFortran() Array {
 	if len(a.Shape) < 2 {
 		return a
@@ -67,7 +67,7 @@ func (a Array) fromFortran() Array {
 	return Array{a.Shape, out}
 }
 
-// shapeString writes a shape as Python does: (), (3,), (3, 4).
+// shapeString formats a shape as Python does: (), (3,), (3, 4).
 func shapeString(shape []int) string {
 	parts := make([]string, len(shape))
 	for i, d := range shape {

@@ -13,11 +13,11 @@ import (
 	"syscall"
 )
 
-// WriteFileAtomic makes path hold what write writes. The bytes go to a temporary
-// file in the same directory, which takes the place of path only when all of it
-// is on the disk: whatever fails before that leaves path as it was, and the
-// temporary file is gone. One that a killed process leaves behind is removed by
-// the next call for a file in that directory.
+// WriteFileAtomic replaces the content of path by what write writes. The bytes go to a
+// temporary file in the same directory, which is renamed to path after all of it is on the
+// disk. If anything fails before that, path is unchanged and the temporary file is
+// removed. If the process is killed, the temporary file stays until the next call for a
+// file in that directory removes it.
 //
 // A new file has mode 0644 less the umask; an existing one keeps its mode. A
 // symbolic link stays, and the file it points to is replaced. A device or a pipe
@@ -39,11 +39,11 @@ func WriteFileAtomic(path string, write func(w io.Writer) error) error {
 	return nil
 }
 
-// target is where an output path leads.
+// target is the file to which an output path leads.
 type target struct {
-	path   string      // links followed
-	mode   fs.FileMode // of the file that is there, 0 if none is
-	stream bool        // a device or a pipe is there
+	path   string      // the path after following links
+	mode   fs.FileMode // of the existing file, 0 if there is none
+	stream bool        // the path is a device or a pipe
 }
 
 func resolveTarget(path string) (target, error) {
@@ -61,7 +61,7 @@ func resolveTarget(path string) (target, error) {
 	return t, nil
 }
 
-// followLinks also follows links, one to another, to a file that is not there yet.
+// followLinks returns the path that a chain of links leads to, even if no file exists there yet.
 func followLinks(path string) string {
 	const most = 40
 	for range most {
@@ -131,7 +131,7 @@ func writeBuffered(f *os.File, write func(w io.Writer) error) error {
 	return w.Flush()
 }
 
-// syncDirectory makes a rename outlast a power cut, where the system can.
+// syncDirectory flushes a directory to disk, so that a rename survives a power failure, where supported.
 func syncDirectory(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// cell is what a field of a text table can be.
+// cell is the kind of a field of a text table.
 type cell int
 
 const (
@@ -18,12 +18,11 @@ const (
 	word                // anything else
 )
 
-// notAvailable are the words that data people write for a value that is not
-// there, in lower case.
+// notAvailable are common words for a missing value, in lower case.
 var notAvailable = map[string]bool{"na": true, "n/a": true, "#n/a": true, "<na>": true, "null": true, "none": true}
 
-// parseCell reads decimal notation only: hexadecimal digits and underscores,
-// which Go reads as numbers, are not what a table means.
+// parseCell parses a number in decimal notation. It rejects hexadecimal digits and
+// underscores, although Go accepts them.
 func parseCell(s string) (float64, cell) {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -42,8 +41,8 @@ func parseCell(s string) (float64, cell) {
 	return v, number
 }
 
-// appendNumber gives v the fewest digits that read back the same, and a whole
-// number no decimal point.
+// appendNumber appends v with the fewest digits that parse back to v. A whole number has
+// no decimal point.
 func appendNumber(b []byte, v float64) []byte {
 	format := byte('g')
 	if a := math.Abs(v); a >= 1 && a < 1e16 {
@@ -57,7 +56,7 @@ func cellError(place, s string, c cell) error {
 	return fmt.Errorf("%s: %w", place, cellFault(s, c))
 }
 
-// grouped numbers have a separator of thousands.
+// grouped matches numbers with thousands separators.
 var grouped = regexp.MustCompile(`^[+-]?\d{1,3}(?:([,.'’ _\x{a0}\x{202f}])\d{3})+(?:([.,])\d*)?$`)
 
 // cellFault explains why a field is not a number.
@@ -94,10 +93,10 @@ func isInfinite(s string) bool {
 	return math.IsInf(v, 0)
 }
 
-// missingRemedy is what errors about missing entries say can be done; models/rows says the same.
+// missingRemedy is the advice in errors about missing entries; models/rows has the same text.
 const missingRemedy = `fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore)`
 
-// entryError explains why an entry, counted from 0, cannot be used.
+// entryError returns the error for an entry that cannot be used; row and column count from 0.
 func entryError(row, column int, v float64) error {
 	if math.IsNaN(v) {
 		return inputErrorf(ErrNonFinite, "row %d, column %d is NaN (missing): %s", row, column, missingRemedy)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// pickColumns resolves ReadOptions.Columns to indices from 0 among width
+// pickColumns converts ReadOptions.Columns to column indices from 0, for a table of width
 // columns. names may be nil.
 func pickColumns(columns, names []string, width int) ([]int, error) {
 	if len(columns) == 0 {
@@ -31,7 +31,7 @@ func pickColumns(columns, names []string, width int) ([]int, error) {
 	return keep, nil
 }
 
-// columnRange resolves one entry: "3", "2-5", "4-" or a name.
+// columnRange converts one item of ReadOptions.Columns, "3", "2-5", "4-" or a name, to column indices.
 func columnRange(c string, names []string, width int) (first, last int, err error) {
 	if !isColumnNumber(c) {
 		j, err := columnNamed(c, names)
@@ -52,7 +52,7 @@ func columnRange(c string, names []string, width int) (first, last int, err erro
 	return first - 1, last - 1, nil
 }
 
-// isColumnNumber tells numbers and ranges from names.
+// isColumnNumber reports whether c is a column number or range, not a name.
 func isColumnNumber(c string) bool {
 	from, to, _ := strings.Cut(c, "-")
 	return from != "" && strings.Trim(from+to, "0123456789") == ""
@@ -72,7 +72,7 @@ func columnNamed(c string, names []string) (int, error) {
 	return j, nil
 }
 
-// shortList quotes the first few items of a list that may be long.
+// shortList quotes the first few items of a list.
 func shortList(items []string) string {
 	const most = 10
 	var quoted []string
@@ -86,7 +86,7 @@ func shortList(items []string) string {
 	return list
 }
 
-// shortQuote keeps a message on one line and short, whatever the file holds.
+// shortQuote quotes a string, shortened and on one line.
 func shortQuote(s string) string {
 	const most = 40
 	if len(s) > most {

@@ -9,18 +9,18 @@ import (
 	"math"
 )
 
-// contents is a two-dimensional array of a binary format: at a place, or in a
-// stream that can be read once.
+// contents is a two-dimensional array of a binary format, either at an offset of a file or
+// in a stream that can be read only once.
 type contents struct {
 	arrayLayout
-	at     io.ReaderAt // nil: in the stream
+	at     io.ReaderAt // nil: the values are in stream
 	offset int64
-	stream io.Reader // the values, after which it must end
+	stream io.Reader // holds the values and nothing after them
 }
 
-// contents finds the table of a binary file, after its header, or the list where dims
-// is 1. An archive that can be read once only is read into hold first, or into memory
-// where that is nil.
+// contents reads the header of a binary file and returns its table, or its one-dimensional
+// array if dims is 1. If an archive cannot be read twice, contents first copies it to
+// hold, or to memory if hold is nil.
 func (s *input) contents(dims int, hold *spool) (*contents, error) {
 	if s.format == formatNPZ {
 		return s.archived(dims, hold)
@@ -40,7 +40,7 @@ func (s *input) contents(dims int, hold *spool) (*contents, error) {
 	return c, c.check(dims)
 }
 
-// check refuses sizes that cannot be, and makes a list a column.
+// check rejects invalid sizes, and makes a one-dimensional array a column.
 func (c *contents) check(dims int) error {
 	if err := checkClaim(c.stream, c.left, c.count, c.dtype); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *contents) check(dims int) error {
 	return c.arrayLayout.table()
 }
 
-// archived is contents of an .npz file.
+// archived returns the contents of an .npz file.
 func (s *input) archived(dims int, hold *spool) (*contents, error) {
 	r, size, err := s.readerAt(hold)
 	if err != nil {
@@ -84,8 +84,8 @@ func (s *input) archived(dims int, hold *spool) (*contents, error) {
 	return c, nil
 }
 
-// place gives the place of a member that is stored as it is. Its checksum, which
-// covers all of it, is compared here.
+// place sets the position of an uncompressed archive member. It first reads the whole
+// member to verify its checksum.
 func (c *contents) place(f *zip.File, r io.ReaderAt, m *member) error {
 	start, err := f.DataOffset()
 	if err != nil {
@@ -98,7 +98,7 @@ func (c *contents) place(f *zip.File, r io.ReaderAt, m *member) error {
 	return nil
 }
 
-// table returns the values in place, and puts those of a stream into hold first.
+// table returns a table of the values at their offset. It first copies a stream to hold.
 func (c *contents) table(hold *spool) (*table, error) {
 	t := &table{at: c.at, offset: c.offset, rows: c.shape[0], cols: c.shape[1], dtype: c.dtype, fortran: c.fortran}
 	if t.at != nil {

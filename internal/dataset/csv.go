@@ -13,19 +13,19 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// csvTable reads the records of a text table: RFC 4180 quoting, UTF-8 with or
-// without a byte order mark, LF or CRLF. Blank lines are skipped, and lines before the
-// first record that start with #. All records have as many fields as the first.
+// csvTable reads the records of a text table: RFC 4180 quoting, UTF-8 with or without a
+// byte order mark, LF or CRLF. It skips blank lines, and lines before the first record
+// that start with #. All records must have as many fields as the first.
 //
-// TSV is separated by tabs; CSV by commas, or by semicolons or tabs when the
-// first record has no comma but one of those.
+// TSV is separated by tabs. CSV is separated by commas. If the first record of a CSV file
+// has no comma but semicolons or tabs, these are the separators.
 type csvTable struct {
 	csv   *csv.Reader
 	lines *lines
 	name  string
-	width int // fields of the first record, 0 before it
-	line  int // of the first record
-	above int // lines of comments
+	width int // number of fields of the first record, 0 before it is read
+	line  int // number of the line of the first record
+	above int // number of comment lines before it
 }
 
 func openCSV(r io.Reader, name, format string) (*csvTable, error) {
@@ -58,7 +58,7 @@ func openCSV(r io.Reader, name, format string) (*csvTable, error) {
 	return t, nil
 }
 
-// skipComments leaves out the lines before the first record.
+// skipComments skips comment lines before the first record.
 func (t *csvTable) skipComments(r *bufio.Reader) error {
 	for {
 		head, _ := r.Peek(len("#N/A"))
@@ -89,7 +89,7 @@ func delimiter(head []byte, format string) rune {
 	return ','
 }
 
-// next returns the next record, valid until the call after, or io.EOF.
+// next returns the next record, or io.EOF. The record is valid until the following call of next.
 func (t *csvTable) next() ([]string, error) {
 	record, err := t.csv.Read()
 	var syntax *csv.ParseError
@@ -116,13 +116,13 @@ func (t *csvTable) next() ([]string, error) {
 	return record, nil
 }
 
-// place names field i of the last record as file:line:field, both from 1.
+// place returns the place of field i of the last record as file:line:field, where line and field count from 1.
 func (t *csvTable) place(i int) string {
 	line, _ := t.csv.FieldPos(i)
 	return fmt.Sprintf("%s:%d:%d", t.name, t.above+line, i+1)
 }
 
-// readCSV reads the columns that o asks for.
+// readCSV reads the columns that o selects.
 func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
 	var data *values
 	m, err := readCells(r, name, format, o, func(expected float64) (collector, error) {
@@ -137,12 +137,12 @@ func readCSV(r io.Reader, name, format string, o ReadOptions) (*Matrix, error) {
 	return m, nil
 }
 
-// collector takes numbers one by one.
+// collector receives numbers one by one.
 type collector interface{ add(v float64) error }
 
-// readCells reads the numbers of the columns that o asks for into the collector
-// that begin returns. It passes begin an upper bound on their count, negative if
-// unknown. The matrix that readCells returns has no numbers.
+// readCells reads the numbers of the columns that o selects, and passes them to the
+// collector that begin returns. The argument of begin is an upper bound of their count,
+// negative if unknown. The returned matrix has no numbers.
 func readCells(r io.Reader, name, format string, o ReadOptions, begin func(expected float64) (collector, error)) (*Matrix, error) {
 	rows, err := countRows(r)
 	if err != nil {
@@ -186,7 +186,7 @@ func readCells(r io.Reader, name, format string, o ReadOptions, begin func(expec
 	return m, nil
 }
 
-// collect parses the fields of a record in the columns to keep.
+// collect passes the numbers of a record, in the columns keep, to data.
 func (t *csvTable) collect(data collector, record []string, keep []int, acceptMissing bool) error {
 	for _, j := range keep {
 		v, kind := parseCell(record[j])
@@ -204,15 +204,15 @@ func (t *csvTable) collect(data collector, record []string, keep []int, acceptMi
 	return nil
 }
 
-// cleanName puts a column name on one line of valid UTF-8. Bytes that are not
-// are replaced first: next to a byte order mark they could make up another.
+// cleanName makes a column name valid UTF-8 on one line. It replaces invalid bytes first,
+// because removing a byte order mark could join them to a new one.
 func cleanName(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), byteOrderMark, "")
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// writeNames writes a header. Names that are all numbers are left out: readCSV would take
-// them for a row.
+// writeNames writes a header line, unless all names are numbers: readCSV would read such a
+// line as a row.
 func writeNames(w io.Writer, names []string, comma byte) error {
 	if !hasWord(names) {
 		return nil
@@ -225,7 +225,7 @@ func writeNames(w io.Writer, names []string, comma byte) error {
 	return err
 }
 
-// writeLines writes numbers with the fewest digits that read back the same.
+// writeLines writes rows as text, with the fewest digits that parse back to the same numbers.
 func writeLines(w io.Writer, data []float64, cols int, comma byte) error {
 	var line []byte
 	for ; len(data) > 0; data = data[cols:] {
@@ -247,11 +247,11 @@ func separate(line []byte, j int, comma byte) []byte {
 	return line
 }
 
-// formula reports whether a spreadsheet would run a name.
+// formula reports whether a spreadsheet would execute a name as a formula.
 func formula(name string) bool { return name != "" && strings.IndexByte("=+-@", name[0]) >= 0 }
 
-// appendName quotes where a reader would otherwise see a separator or a comment, and
-// puts an apostrophe before what a spreadsheet would run.
+// appendName appends a name. It quotes names with separators or comment signs, and puts an
+// apostrophe before a formula.
 func appendName(line []byte, name string) []byte {
 	if formula(name) {
 		name = "'" + name

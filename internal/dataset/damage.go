@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// damage turns what a decompressor says about bad bytes into an input error.
-// Anything else, io.EOF and disk faults among it, passes through.
+// damage converts a decompressor's error about invalid bytes to an input error. It returns
+// other errors, such as io.EOF and disk failures, unchanged.
 func damage(what string, err error) error {
 	if err == nil || err == io.EOF {
 		return err
@@ -32,7 +32,7 @@ func damage(what string, err error) error {
 // npyMagic begins an .npy file.
 const npyMagic = "\x93NUMPY"
 
-// signatures are the first bytes of files that are often given a wrong name.
+// signatures are the first bytes of formats whose files often have a wrong extension.
 var signatures = []struct{ prefix, kind string }{
 	{npyMagic, "a NumPy .npy file"},
 	{"PK\x03\x04", "a zip archive, as .npz and .xlsx files are"},
@@ -54,7 +54,7 @@ var signatures = []struct{ prefix, kind string }{
 	{"vers", "a Git LFS pointer; fetch the file itself"},
 }
 
-// resemblance says what the first bytes of a file look like.
+// resemblance describes the format that the first bytes of a file suggest.
 func resemblance(head []byte) string {
 	text := string(head)
 	for _, s := range signatures {

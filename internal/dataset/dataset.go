@@ -1,9 +1,9 @@
 // Package dataset reads rows of numbers from the files people keep them in
 // (CSV, TSV, NPY, NPZ, IDX, each also gzipped) and writes them back.
 //
-// Input is hostile until proven good: a size that a file claims is compared with
-// the bytes that are there before memory is set aside, and bad input of any kind
-// is a one-line error that names the place, the cause and what to do about it.
+// All input is untrusted. Memory is only allocated after the size that a file declares was
+// compared with the bytes that are there. An error about input is one line with the place,
+// the cause and a remedy.
 package dataset
 
 import (
@@ -11,18 +11,17 @@ import (
 	"io"
 )
 
-// Read reads a table of finite numbers, and of missing ones where o.Missing is set,
-// with at least one row and one column.
+// Read reads a table of at least one row and one column. All entries must be finite
+// numbers; with o.Missing set, entries may also be missing.
 //
 // The name tells the format: .npy, .npz, .csv, .tsv, .idx or *-ubyte, each
 // possibly followed by .gz; "-" is CSV on o.Stdin. An array inside an .npz file
 // is named as in file.npz:key; the key may be left out when just one of the
 // arrays is two-dimensional. IDX arrays of more than two dimensions are
-// flattened to one row for each index of the first. Whether the first row of a
-// CSV or TSV file is a header is told by [HeaderAuto]; an error matches ErrHeader
-// when it cannot be told.
+// flattened to one row for each index of the first. [HeaderAuto] describes when the first
+// row of a CSV or TSV file is a header; if that is ambiguous, the error matches ErrHeader.
 //
-// Whatever is wrong with the file matches ErrInput.
+// Every error about the content of the file matches ErrInput.
 func Read(path string, o ReadOptions) (*Matrix, error) {
 	if path == "-" {
 		if o.Stdin == nil {
@@ -45,7 +44,7 @@ func Read(path string, o ReadOptions) (*Matrix, error) {
 	return src.matrix(2, o)
 }
 
-// matrix reads the table of a binary file, or the list where dims is 1.
+// matrix reads the table of a binary file, or its one-dimensional array if dims is 1.
 func (s *input) matrix(dims int, o ReadOptions) (*Matrix, error) {
 	c, err := s.contents(dims, nil)
 	if err != nil {
@@ -62,15 +61,15 @@ func (s *input) matrix(dims int, o ReadOptions) (*Matrix, error) {
 	return unlessChanged(s, m, err)
 }
 
-// stdinName is what messages call standard input.
+// stdinName is the name of standard input in messages.
 const stdinName = "<stdin>"
 
 func noStdin() error {
 	return inputErrorf(ErrInput, "%s: there is no standard input to read", stdinName)
 }
 
-// readPlaced reads values that have a place, without a second copy of them in
-// memory.
+// readPlaced reads values at an offset of a file directly into the result, without a
+// second copy in memory.
 func (s *input) readPlaced(c *contents, o ReadOptions) (*Matrix, error) {
 	t := &Source{name: s.name, input: s, scale: o.Scale, missing: o.Missing}
 	if err := t.take(c, o); err != nil {
@@ -103,7 +102,7 @@ func readTable(r io.Reader, name, format string, o ReadOptions) (*Matrix, error)
 	return m.selected(o)
 }
 
-// refuseScale refuses to scale text.
+// refuseScale returns an error if o.Scale is set, which text does not support.
 func refuseScale(name string, o ReadOptions) error {
 	if o.Scale {
 		return inputErrorf(ErrFormat, "%s: scaling by 255 is for 8-bit values, not for text; leave it out", name)
@@ -111,7 +110,7 @@ func refuseScale(name string, o ReadOptions) error {
 	return nil
 }
 
-// refuseHeader refuses headers of binary files.
+// refuseHeader returns an error if the options set a header, which binary files do not have.
 func (s *input) refuseHeader(o ReadOptions) error {
 	if o.Header != HeaderAuto {
 		return inputErrorf(ErrFormat, "%s: a header is for CSV and TSV, and this file has none; leave it out", s.name)
@@ -131,7 +130,7 @@ func (c *contents) options(o ReadOptions) (keep []int, err error) {
 	return pickColumns(o.Columns, nil, c.shape[1])
 }
 
-// matrix reads the table from its stream.
+// matrix reads the table from c.stream.
 func (c *contents) matrix(o ReadOptions) (*Matrix, error) {
 	keep, err := c.options(o)
 	if err != nil {

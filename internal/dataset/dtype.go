@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// dtype is how one value is stored.
+// dtype describes how one value is stored.
 type dtype struct {
-	name      string // as NumPy says it, without byte order: "u1", "f8"
-	width     int    // bytes
+	name      string // the name in NumPy, without byte order: "u1", "f8"
+	width     int    // in bytes
 	bigEndian bool
 
 	// decode fills dst from little-endian values in src.
@@ -42,7 +42,7 @@ var dtypes = func() map[string]dtype {
 	return types
 }()
 
-// native reports that values lie in memory as they do in files.
+// native reports whether values have the same bytes in files as in memory.
 func (t dtype) native() bool { return t.name == "f8" && littleEndian && !t.bigEndian }
 
 func each(width int, value func([]byte) float64) dtype {
@@ -53,7 +53,7 @@ func each(width int, value func([]byte) float64) dtype {
 	}}
 }
 
-// decodeFloat64 has no call per value: this is how large data arrive.
+// decodeFloat64 decodes little-endian values in one loop without a call per value, for speed on large data.
 func decodeFloat64(dst []float64, src []byte) {
 	for i := range dst {
 		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(src[8*i:]))
@@ -75,14 +75,14 @@ func half(h uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// blockLen is how many values are read at a time: enough to make system calls
-// cheap, few enough for the block to stay in the cache.
+// blockLen is the number of values read at a time: many, to save system calls, but few
+// enough to stay in the cache.
 const blockLen = 1 << 15
 
-// readValues reads the values of an array from r, which must end after them, and
-// of which the caller will hold so many copies. left is the number of bytes in r;
-// -1 means unknown, and then memory grows only with the bytes that arrive, unless r
-// is bounded.
+// readValues reads the values of an array from r, which must end after them. copies is the
+// number of copies of the values that the caller will hold, for the memory check. left is
+// the number of bytes in r, or -1 if unknown; then memory only grows with the bytes that
+// arrive, unless r is bounded.
 func readValues(r io.Reader, left int64, a Array, t dtype, copies float64) ([]float64, error) {
 	n, err := a.elements()
 	if err != nil {
@@ -133,11 +133,11 @@ func readValues(r io.Reader, left int64, a Array, t dtype, copies float64) ([]fl
 	return data, expectEnd(r)
 }
 
-// growth is how many times larger a slice becomes when it is full. Those left
-// behind count until they are collected.
+// growth is the factor by which a full slice grows. Until they are collected, the old
+// slices also use memory.
 const growth = 4
 
-// enlarge returns data with room for more of the array, if there is memory.
+// enlarge returns data with a larger capacity for values of the array, or an error if there is too little memory.
 func enlarge(data []float64, a Array, room int, copies float64) ([]float64, error) {
 	need := float64(room) * copies
 	if len(data) > 0 {
@@ -149,8 +149,8 @@ func enlarge(data []float64, a Array, room int, copies float64) ([]float64, erro
 	return append(make([]float64, 0, room), data...), nil
 }
 
-// checkClaim compares the bytes that n values take with those that are left in r,
-// or with what compressed data can hold at most.
+// checkClaim checks that n values need no more bytes than are left in r, or than
+// compressed data can expand to.
 func checkClaim(r io.Reader, left int64, n int, t dtype) error {
 	want := int64(n) * int64(t.width)
 	if most := maxBytes(r); left < 0 && most >= 0 && want > most {
@@ -169,7 +169,7 @@ func missingBytes(n int64) error {
 	return inputErrorf(ErrTruncated, "%d bytes of data are missing; the file is cut short: copy or download it again", n)
 }
 
-// expectEnd also drives a decompressor to its checksum.
+// expectEnd returns an error if r has more bytes. Reading to the end also makes a decompressor verify its checksum.
 func expectEnd(r io.Reader) error {
 	switch n, err := io.ReadFull(r, make([]byte, 1)); {
 	case n > 0:

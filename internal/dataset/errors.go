@@ -8,12 +8,11 @@ import (
 	"syscall"
 )
 
-// ErrInput is matched by every error that the user can mend by giving another
-// file, path or option. An error that does not match it is a fault of the
-// machine, such as a full disk.
+// ErrInput is matched by every error that the user can fix by another file, path or
+// option. Other errors are failures of the machine, such as a full disk.
 var ErrInput = errors.New("bad input")
 
-// Finer kinds of bad input; each also matches ErrInput.
+// More specific kinds of bad input; each also matches ErrInput.
 var (
 	ErrFormat    = fmt.Errorf("%w: not the expected format", ErrInput)
 	ErrTruncated = fmt.Errorf("%w: file cut short", ErrInput)
@@ -33,8 +32,8 @@ func inputErrorf(kind error, format string, args ...any) error {
 	return &inputError{kind, fmt.Errorf(format, args...)}
 }
 
-// bare strips the operation and the path off a file error: messages start with
-// the path as the user gave it.
+// bare removes the operation and the path from a file error, because messages already
+// start with the path that the user gave.
 func bare(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -45,13 +44,13 @@ func bare(err error) error {
 	return err
 }
 
-// systemErrors are those of the machine, which no other path mends.
+// systemErrors are errors of the machine, which another path would not fix.
 var systemErrors = []error{
 	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO,
 }
 
-// pathError wraps why a path cannot be opened: bad input, unless the cause is
-// the machine.
+// pathError wraps the reason why a path cannot be opened. The error matches ErrInput
+// unless its cause is in systemErrors.
 func pathError(err error, format string, args ...any) error {
 	err = fmt.Errorf(format, append(args, bare(err))...)
 	for _, f := range systemErrors {

@@ -4,15 +4,15 @@ package dataset
 
 import "os"
 
-// tryLock says that there are no locks here.
+// tryLock returns errNoLocks: this system has no file locks.
 func tryLock(*os.File) error { return errNoLocks }
 
 func openToLock(path string, flags int) (*os.File, error) {
 	return os.OpenFile(path, flags|os.O_RDWR, 0o644)
 }
 
-// renameLocked closes the file first, for an open one cannot be renamed
-// everywhere.
+// renameLocked closes the file, then renames it, because some systems cannot rename an
+// open file.
 func renameLocked(f *os.File, to string) error {
 	if err := f.Close(); err != nil {
 		return err

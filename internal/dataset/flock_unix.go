@@ -9,10 +9,9 @@ import (
 	"syscall"
 )
 
-// tryLock takes the exclusive lock of an open file, which ends when the file is
-// closed here, or when the process ends in whatever way. The error matches
-// errHeld where somebody else has it, and errNoLocks where the file system has
-// no locks.
+// tryLock takes the exclusive lock of an open file. The lock ends when this process closes
+// the file or ends for any reason. The error matches errHeld if another process has the
+// lock, and errNoLocks if the file system has no locks.
 func tryLock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -28,9 +27,9 @@ func tryLock(f *os.File) error {
 	}
 }
 
-// openToLock opens a regular file for its lock, which NFS gives to writers only,
-// with more flags. It neither follows a link nor waits for the other end of a
-// pipe.
+// openToLock opens a regular file, with additional flags, for locking. It opens for
+// writing because NFS only locks such files. It does not follow links or wait for the
+// other end of a pipe.
 func openToLock(path string, flags int) (*os.File, error) {
 	flags |= syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 	f, err := os.OpenFile(path, flags|os.O_RDWR, 0o644)
@@ -47,8 +46,7 @@ func openToLock(path string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-// renameLocked gives the file the name to, without a moment in which it has no
-// lock, and closes it.
+// renameLocked renames the file to to, keeping it locked until then, and closes it.
 func renameLocked(f *os.File, to string) error {
 	if err := os.Rename(f.Name(), to); err != nil {
 		return err

@@ -2,7 +2,7 @@ package dataset
 
 import "strings"
 
-// Formats, by the extension that stands for them.
+// Formats, named by their file extensions.
 const (
 	formatNPY = ".npy"
 	formatNPZ = ".npz"
@@ -14,7 +14,7 @@ const (
 
 var formats = []string{formatNPY, formatNPZ, formatCSV, formatTSV, formatIDX}
 
-// splitKey cuts file.npz:key in two. A colon elsewhere belongs to the name.
+// splitKey splits file.npz:key into file and key. A colon in any other place is part of the name.
 func splitKey(path string) (name, key string) {
 	for i := range len(path) {
 		if path[i] != ':' {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// chooseColumns returns the indices of the columns to keep, and their names if
-// the first record is a header.
+// chooseColumns returns the indices of the columns to keep. If the first record is a
+// header, it also returns their names.
 func (t *csvTable) chooseColumns(o ReadOptions, first []string) (keep []int, header []string, err error) {
 	var cells, names []string
 	for _, s := range first {
@@ -49,10 +49,10 @@ func asksByName(columns []string) bool {
 	return false
 }
 
-// judgeHeader reports whether the first record is a header by its cells in some
-// columns. It does not guess: a single slip in a row of numbers must not turn
-// the row into names. Cells are judged as the names that they would make, so that
-// those that are written are read back.
+// judgeHeader reports whether the first record is a header, from its cells in the columns
+// keep. Ambiguous records are an error, so that a typo in a row of numbers never makes the
+// row a header. Cells are judged by their cleaned names, so that written names are read
+// back.
 func (t *csvTable) judgeHeader(keep []int, names []string) (bool, error) {
 	text, value, slip := -1, -1, -1 // a column with each of them
 	for _, j := range keep {
@@ -93,12 +93,12 @@ func hasWord(cells []string) bool {
 	return false
 }
 
-// slips are characters that are mistaken for digits, stand between digits or
-// come with a number, and what would be right.
+// slips replaces characters that are often confused with digits, or added to numbers, by
+// what was probably meant.
 var slips = strings.NewReplacer("O", "0", "o", "0", "l", "1", "I", "1", ",", ".", "_", "", " ", "", "'", "", "%", "", "$", "", "€", "")
 
-// resemblesNumber tells a number with a slip, such as O.1, 1,5, 1.2.3 or 25%, from
-// a name, such as x1, O2 or e1.
+// resemblesNumber reports whether s is a mistyped number, such as O.1, 1,5, 1.2.3 or 25%,
+// not a name, such as x1, O2 or e1.
 func resemblesNumber(s string) bool {
 	s = strings.TrimSpace(s)
 	plain := slips.Replace(s)

@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// idxTypes are the type codes of the IDX format (LeCun, Cortes, Burges), all
-// big-endian.
+// idxTypes maps the type codes of the IDX format (LeCun, Cortes, Burges) to dtypes. All
+// are big-endian.
 var idxTypes = map[byte]string{0x08: "u1", 0x09: "i1", 0x0B: "i2", 0x0C: "i4", 0x0D: "f4", 0x0E: "f8"}
 
-// readIDXLayout reads the header of an array; size is as in readNPYLayout. More than two
-// dimensions become two: the first, and all others.
+// readIDXLayout reads the header of an IDX array; size is as in readNPYLayout. It flattens
+// all dimensions after the first into one.
 func readIDXLayout(r io.Reader, size int64) (arrayLayout, error) {
 	magic := make([]byte, 4)
 	n, err := io.ReadFull(r, magic)

@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// input is an open input file, decompressed as it is read.
+// input is an open input file that is decompressed while it is read.
 type input struct {
 	io.Reader
 	name   string // the path, for messages
 	format string
-	key    string // which array of an .npz file, "" for the only one
-	size   int64  // bytes that Reader will give, -1 when only reading can tell
+	key    string // name of the array in an .npz file, "" for the only one
+	size   int64  // number of bytes after decompression, -1 if unknown
 	file   *os.File
-	begun  fs.FileInfo // of a regular file, when it was opened
+	begun  fs.FileInfo // state of a regular file when it was opened
 }
 
-// open opens path if its name says that it has one of the accepted formats.
+// open opens path if its extension is one of the accepted formats.
 func open(path string, accepted ...string) (*input, error) {
 	s := &input{size: -1}
 	s.name, s.key = splitKey(path)
@@ -72,13 +72,13 @@ func (s *input) gunzip() {
 	s.size = -1
 }
 
-// maxBytes is that of what it reads.
+// maxBytes returns the maxBytes of the underlying reader.
 func (s *input) maxBytes() int64 { return maxBytes(s.Reader) }
 
 func (s *input) Close() error { return s.file.Close() }
 
-// unchanged refuses a file that somebody has written to since it was opened: what
-// was read would be neither the old file nor the new one.
+// unchanged returns an error if the file was modified after it was opened. The data read
+// may then mix old and new bytes.
 func (s *input) unchanged() error {
 	if s.begun == nil {
 		return nil
@@ -98,8 +98,8 @@ func (s *input) isText() bool {
 	return s.format == formatCSV || s.format == formatTSV || s.format == formatTXT
 }
 
-// readerAt gives random access, through hold, or through memory where that is
-// nil, when the file has none.
+// readerAt returns random access to the file. If the file does not support it, its bytes
+// are first copied to hold, or to memory if hold is nil.
 func (s *input) readerAt(hold *spool) (io.ReaderAt, int64, error) {
 	if s.size >= 0 {
 		return s.file, s.size, nil
@@ -112,12 +112,12 @@ func (s *input) readerAt(hold *spool) (io.ReaderAt, int64, error) {
 	return io.NewSectionReader(hold, 0, size), size, bare(err)
 }
 
-// gzipReader opens its stream at the first Read, so that a bad gzip header is
-// reported like any other damage.
+// gzipReader opens its gzip stream at the first Read, so that an invalid header is
+// reported by Read like other damage.
 type gzipReader struct {
 	file   io.Reader
 	packed *counter
-	size   int64 // of the file, -1 if not known
+	size   int64 // of the compressed file, -1 if unknown
 	ratio  ratio
 	*gzip.Reader
 }
@@ -143,8 +143,8 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	return n, damage("the gzip stream", err)
 }
 
-// countRows returns a bound of the rows of a text file, from where it is now, by
-// counting the lines that are not blank; -1 if it cannot be read twice.
+// countRows returns an upper bound of the rows of a text file after the current position:
+// the number of nonblank lines. It returns -1 if the file cannot be read twice.
 func countRows(r io.Reader) (float64, error) {
 	s, ok := r.(*input)
 	if !ok || s.size < 0 || s.Reader != io.Reader(s.file) {
@@ -175,7 +175,7 @@ func countRows(r io.Reader) (float64, error) {
 	return float64(rows), err
 }
 
-// packedSize is the size of a regular file, -1 of any other.
+// packedSize returns the size of a regular file, -1 for other files.
 func packedSize(f *os.File) int64 {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// headerWords are taken for the header of a column of labels even when the
-// labels are words too.
+// headerWords are words that make the first label a header, even if all other labels are
+// words too.
 var headerWords = []string{"label", "labels", "class", "target"}
 
 // ReadLabels reads one label for each row of a table: a one-dimensional IDX, NPY
 // or NPZ array of numbers, or a CSV, TSV or TXT file with one column. The first
-// line of text is a header if it is the word label, labels, class or target, or
-// the only one that is not a number; a number with a slip, such as O.1, is refused
-// there. Whole numbers have no decimal point, so that
-// a label is "4" whatever type it was stored as; other text stays as it is.
+// line of text is a header if it is the word label, labels, class or target, or the only
+// line that is not a number. If that only line is a mistyped number, such as O.1, it is an
+// error. Whole numbers are returned without a decimal point, so that a label is "4"
+// whatever its stored type; other text is returned as it is.
 //
-// Whatever is wrong with the file matches ErrInput.
+// Every error about the content of the file matches ErrInput.
 func ReadLabels(path string) ([]string, error) {
 	src, err := open(path, append(slices.Clone(formats), formatTXT)...)
 	if err != nil {
@@ -32,7 +32,7 @@ func ReadLabels(path string) ([]string, error) {
 	return src.labels()
 }
 
-// labelBytes is what a label of a few characters takes.
+// labelBytes is the memory of a label of a few characters.
 const labelBytes = 32
 
 func (s *input) labels() ([]string, error) {

@@ -17,15 +17,15 @@ import (
 type las struct {
 	header  []byte
 	records [][]byte
-	gap     []byte // between the records and the points
-	extra   int    // place among the records of that which describes extra bytes, -1 if there is none
-	format  int    // of points
-	minor   int    // of the version
+	gap     []byte // bytes between the records and the points
+	extra   int    // index of the record that describes extra bytes, -1 if there is none
+	format  int    // point data record format
+	minor   int    // minor version
 	points  int
-	end     uint64 // of the points in the file
+	end     uint64 // where the points end in the file
 }
 
-// Places in the header, and in points.
+// Offsets of fields in the header and in points.
 const (
 	lasVersion, lasHeaderSize, lasPointsAt, lasRecords   = 24, 94, 96, 100
 	lasFormat, lasStride, lasCount, lasByReturn          = 104, 105, 107, 111
@@ -38,18 +38,18 @@ const (
 	lasScaled, lasUntyped                                = 8 | 16, 7
 )
 
-// lasSizes are the bytes of a point of every format, beside extra ones, of which the
-// first are the coordinates.
+// lasSizes are the sizes in bytes of a point of each format without extra bytes. A point
+// begins with its coordinates.
 var lasSizes = [...]int{20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67}
 
 const lasXYZ = 12
 
-// lasTypes are those of extra values; ten further on are pairs, and then triples, of
-// each.
+// lasTypes are the types of extra values by type code. A code 10 higher means a pair of
+// values, 20 higher a triple.
 var lasTypes = [...]numeric{{'U', 1}, {'U', 1}, {'I', 1}, {'U', 2}, {'I', 2}, {'U', 4}, {'I', 4}, {'U', 8}, {'I', 8}, {'F', 4}, {'F', 8}}
 
-// newLAS describes a file of nothing but points, in steps of the nearest power of ten
-// below 2^-30 of the span. It returns a point, the first and only return of its pulse.
+// newLAS makes the header of a file with only points. Their step is the nearest power of ten below
+// 2^-30 of the span. It returns a template of a point: the first and only return of its pulse.
 func (c *PointCloud) newLAS(points *Matrix) (point []byte) {
 	h := &las{header: make([]byte, lasHeader), minor: 2, extra: -1}
 	copy(h.header, "LASF")
@@ -73,7 +73,7 @@ func (c *PointCloud) newLAS(points *Matrix) (point []byte) {
 
 func putFloat(b []byte, v float64) { binary.LittleEndian.PutUint64(b, math.Float64bits(v)) }
 
-// fields are those that all points have.
+// fields returns the fields that all points have.
 func (h *las) fields() []field {
 	var fields []field
 	for k, axis := range axes {
@@ -105,7 +105,7 @@ func (c *PointCloud) readLAS(text []byte) error {
 	return h.checkAfter(c.after)
 }
 
-// read reads the header, and all that is before the points, which it counts.
+// read reads the header and all else before the points. It returns the number of points and the rest.
 func (h *las) read(text []byte) (points int, body []byte, err error) {
 	if !bytes.HasPrefix(text, []byte("LASF")) {
 		return 0, nil, inputErrorf(ErrFormat, "is not a LAS file: %s", resemblance(text[:min(8, len(text))]))
@@ -161,7 +161,7 @@ func (h *las) read(text []byte) (points int, body []byte, err error) {
 	return int(count), text[at:], nil
 }
 
-// readRecords splits what is between the header and the points.
+// readRecords splits the bytes between the header and the points into records.
 func (h *las) readRecords(text []byte) error {
 	for k := range binary.LittleEndian.Uint32(h.header[lasRecords:]) {
 		if len(text) < lasRecordHead {
@@ -186,8 +186,8 @@ func (h *las) readRecords(text []byte) error {
 	return nil
 }
 
-// checkAfter refuses what follows the points unless it is records that the header
-// counts, or waveforms.
+// checkAfter returns an error if the bytes after the points are neither records counted in
+// the header nor waveforms.
 func (h *las) checkAfter(after []byte) error {
 	order := binary.LittleEndian
 	var begin uint64
@@ -219,8 +219,8 @@ func (h *las) checkAfter(after []byte) error {
 	return checkRest(after)
 }
 
-// extraFields describes so many extra bytes of points; those that no record describes
-// are without a name.
+// extraFields returns fields for the extra bytes of a point. Bytes that no record
+// describes become fields without a name.
 func (h *las) extraFields(extra int) (fields []field, err error) {
 	if extra == 0 {
 		return nil, nil
@@ -250,7 +250,7 @@ func (h *las) extraFields(extra int) (fields []field, err error) {
 	return fields, nil
 }
 
-// descriptors are those of extra bytes.
+// descriptors returns the descriptions of the extra bytes.
 func (h *las) descriptors() (list [][]byte) {
 	if h.extra >= 0 {
 		for d := h.records[h.extra][lasRecordHead:]; len(d) >= lasDescriptor; d = d[lasDescriptor:] {
@@ -262,13 +262,13 @@ func (h *las) descriptors() (list [][]byte) {
 
 const lasTextBytes = 32
 
-// lasText is the text in a descriptor at a place.
+// lasText returns the text at an offset of a descriptor.
 func lasText(d []byte, at int) string {
 	text, _, _ := bytes.Cut(d[at:at+lasTextBytes], []byte{0})
 	return string(text)
 }
 
-// lasExtra describes an extra value of a point.
+// lasExtra returns the descriptor of an extra value of a point.
 func lasExtra(kind, options byte, name string) []byte {
 	b := make([]byte, lasDescriptor)
 	b[2], b[3] = kind, options
@@ -276,8 +276,7 @@ func lasExtra(kind, options byte, name string) []byte {
 	return b
 }
 
-// describe returns the records with one for these fields of points, of which the
-// first so many are as they were.
+// describe returns the records, in which one describes the extra bytes of these fields.
 func (h *las) describe(c *PointCloud, fields []field) ([][]byte, error) {
 	own := len(h.fields())
 	if slices.Equal(fields, c.fields) {
@@ -353,7 +352,7 @@ func (h *las) head(c *PointCloud, fields []field, points *Matrix) ([]byte, error
 	return head, nil
 }
 
-// count writes how many points there are, and of each return, into a header.
+// count writes into a header the number of points, in total and by return number.
 func (h *las) count(head []byte, c *PointCloud) {
 	order := binary.LittleEndian
 	var returns [16]uint64

@@ -2,17 +2,17 @@ package dataset
 
 import "io"
 
-// arrayLayout is what the header of an array says about the values after it.
+// arrayLayout is the layout of an array's values, as declared in its header.
 type arrayLayout struct {
 	shape   []int
 	dtype   dtype
-	fortran bool  // the first index runs fastest
-	header  int64 // bytes before the values
-	count   int   // of values
-	left    int64 // bytes after the header, -1 where that is not known
+	fortran bool  // Fortran order: the first index runs fastest
+	header  int64 // number of bytes before the values
+	count   int   // number of values
+	left    int64 // number of bytes after the header, -1 if unknown
 }
 
-// measure counts the values, of a file of so many bytes or -1.
+// measure sets the number of values and of bytes left, for a file of size bytes, -1 if unknown.
 func (l *arrayLayout) measure(size int64) (err error) {
 	l.left = -1
 	if size >= 0 {
@@ -22,7 +22,7 @@ func (l *arrayLayout) measure(size int64) (err error) {
 	return err
 }
 
-// bytes is what the values take in the file.
+// bytes returns the size of the values in the file.
 func (l *arrayLayout) bytes() int64 { return int64(l.count) * int64(l.dtype.width) }
 
 // readArray reads the values from r, which must end after them.
@@ -42,7 +42,7 @@ func (l *arrayLayout) readArray(r io.Reader) (Array, error) {
 	return a, nil
 }
 
-// list makes a column of an array of one dimension.
+// list converts a one-dimensional array to a column.
 func (l *arrayLayout) list() error {
 	if len(l.shape) != 1 {
 		return inputErrorf(ErrShape, "shape %s is not a list of labels, one for each row; give another file or save it with y.reshape(-1)", shapeString(l.shape))

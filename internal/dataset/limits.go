@@ -8,12 +8,12 @@ import (
 	"github.com/scqm/scqm/internal/memory"
 )
 
-// Limits on what a small file may grow into. None is in the way of tables of
-// measured numbers, which compress by less than 30.
+// Limits on the expansion of a small compressed file. Tables of measurements stay within
+// them: they compress by factors below 30.
 const (
-	// deflateRatio is the most that one byte of deflated data can stand for.
+	// deflateRatio is the largest number of bytes that one byte of deflated data can expand to.
 	deflateRatio = 1032
-	// maxRatio bounds the ratio of what was unpacked beyond plainBytes.
+	// maxRatio bounds the compression ratio of data after the first plainBytes.
 	maxRatio   = 400
 	plainBytes = 256 << 20
 )
@@ -21,16 +21,16 @@ const (
 // valueBytes is the size of a number in memory.
 const valueBytes = 8
 
-// smaller is how a file takes less memory.
+// smaller is the advice in errors about memory.
 const smaller = "read a part of it, or store fewer rows or columns"
 
-// checkMemory refuses to set aside memory that is not there.
+// checkMemory returns an error if fewer bytes than given are available.
 func checkMemory(what string, bytes float64) error { return memory.Check(what, bytes, smaller) }
 
-// bounded is a reader that knows the most bytes it can give, -1 for not at all.
+// bounded is a reader that knows an upper bound of its bytes; maxBytes returns -1 if there is none.
 type bounded interface{ maxBytes() int64 }
 
-// maxBytes is what bounds the bytes of r, -1 if nothing does.
+// maxBytes returns an upper bound of the bytes of r, -1 if there is none.
 func maxBytes(r io.Reader) int64 {
 	if b, ok := r.(bounded); ok {
 		return b.maxBytes()
@@ -38,7 +38,7 @@ func maxBytes(r io.Reader) int64 {
 	return -1
 }
 
-// unpacked is the most that so many deflated bytes can give.
+// unpacked returns the largest number of bytes to which packed deflated bytes can expand.
 func unpacked(packed int64) int64 {
 	if packed < 0 || packed > (math.MaxInt64>>1)/deflateRatio {
 		return -1
@@ -46,11 +46,11 @@ func unpacked(packed int64) int64 {
 	return packed*deflateRatio + 1<<16
 }
 
-// ratio guards the output of a decompressor.
+// ratio limits the output of a decompressor relative to its input.
 type ratio struct{ packed, out int64 }
 
-// grow counts bytes that came out. packed are those that went in, or all there
-// are where that is not known.
+// grow adds n to the count of output bytes, and returns an error if the ratio to the input
+// bytes is too large. If the input bytes so far are unknown, packed is their total.
 func (g *ratio) grow(what string, n int) error {
 	g.out += int64(n)
 	if g.out > plainBytes && g.packed >= 0 && g.out/maxRatio > g.packed {
@@ -65,15 +65,15 @@ type counter struct {
 	n int64
 }
 
-// Read counts.
+// Read reads bytes and counts them.
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.n += int64(n)
 	return n, err
 }
 
-// readAll reads a whole file of size bytes, -1 if that is not known, without
-// setting aside memory that is not there.
+// readAll reads a whole file of size bytes, -1 if unknown. It checks the available memory
+// before it allocates.
 func readAll(r io.Reader, size int64) ([]byte, error) {
 	if size >= 0 {
 		if err := checkMemory("bytes of the file", float64(size)); err != nil {

@@ -9,32 +9,32 @@ import (
 
 // Limits on a line of text.
 const (
-	// maxLine bounds the bytes of a line of text, or of a quoted field that
-	// goes on over several, and maxFields the fields of a line.
+	// maxLine bounds the bytes of a line of text, including all lines of a quoted field.
+	// maxFields bounds its fields.
 	maxLine   = 64 << 20
 	maxFields = 1 << 20
-	// longLine is the length from which on a line is watched.
+	// longLine is the length from which a line is checked against the limits.
 	longLine = 1 << 20
 )
 
-// lines passes text on and refuses lines that are too long, before they are put
-// together. A line break within quotes ends no line.
+// lines passes text on, and rejects lines that are too long before the caller assembles
+// them. A line break within quotes does not end a line.
 type lines struct {
 	r       io.Reader
 	comma   byte // 0: not known yet
 	number  int  // of the line, from 1
-	length  int  // of the line so far
-	fields  int  // separators in it
-	checked int  // length at which memory was last looked at
+	length  int  // bytes of the line so far
+	fields  int  // number of separators in the line
+	checked int  // length at the last check of memory
 	begins  bool // at the start of a line
-	comment bool // in one, before the first record
-	record  bool // there was one
+	comment bool // in a comment before the first record
+	record  bool // a record was seen
 	quoted  bool // within quotes
 }
 
 func newLines(r io.Reader) *lines { return &lines{r: r, number: 1, begins: true} }
 
-// Read looks at what it passes on.
+// Read reads text, and returns an error for a line that is too long.
 func (l *lines) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	for b := p[:n]; len(b) > 0; {
@@ -52,7 +52,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// scan takes a part of a line, which may be its end.
+// scan examines a part of a line; ends reports whether the part ends the line.
 func (l *lines) scan(part []byte, ends bool) {
 	if l.begins && !l.quoted {
 		l.comment = part[0] == '#' && !l.record
@@ -77,8 +77,8 @@ func (l *lines) scan(part []byte, ends bool) {
 	}
 }
 
-// check refuses a line that is too long, or for which there is no memory: its
-// bytes are held several times, and each of its fields has a record.
+// check returns an error if a line is too long or memory is too small for it: for several
+// copies of its bytes and a record of each field.
 func (l *lines) check() error {
 	switch {
 	case l.length > maxLine && l.quoted:

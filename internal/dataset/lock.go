@@ -9,26 +9,25 @@ import (
 	"regexp"
 )
 
-// ErrLocked is matched by the error for a file that another process has locked.
-// It matches ErrInput.
+// ErrLocked is matched by the error for a file that another process has locked. Such an
+// error also matches ErrInput.
 var ErrLocked = fmt.Errorf("%w: in use", ErrInput)
 
-// Lock keeps a file, which is replaced again and again, for one process. It is
-// the advisory lock of a second file beside it, whose name ends in .lock, since
-// the first is another one after every replacement. The system ends the lock
-// with the process, however that ends; the file that it may leave behind locks
-// nobody out.
+// Lock is the lock of a file that this process replaces repeatedly. It is an advisory lock
+// on a second file, with the extension .lock, because each replacement makes a new first
+// file. The system releases the lock when the process ends for any reason. A .lock file
+// that remains does not block other processes.
 type Lock struct {
 	file *os.File
 	held bool
 }
 
-// LockFile locks the file at path, which need not be there yet. A symbolic link
-// stands for the file it points to. Hard links are files of their own, for
-// replacing one leaves the other as it was.
+// LockFile locks the file at path, which need not exist. If path is a symbolic link, the
+// lock is for the file that it points to. Hard links to a file are locked separately,
+// because replacing one does not change the others.
 //
-// The error matches ErrLocked where another process has the lock, and names it
-// if it can.
+// The error matches ErrLocked if another process has the lock; it names that process if
+// known.
 func LockFile(path string) (*Lock, error) {
 	t, err := resolveTarget(path)
 	if err == nil && t.stream {
@@ -44,10 +43,10 @@ func LockFile(path string) (*Lock, error) {
 	return l, nil
 }
 
-// Held is false where the file system has no locks.
+// Held reports whether the file is locked. It is false if the file system does not support locks.
 func (l *Lock) Held() bool { return l.held }
 
-// Close ends the lock and removes its file.
+// Close releases the lock and removes the lock file.
 func (l *Lock) Close() error {
 	name := l.file.Name()
 	if l.held {
@@ -57,16 +56,16 @@ func (l *Lock) Close() error {
 	return errors.Join(l.file.Close(), os.Remove(name))
 }
 
-// lockText begins what a lock file says, where it says something.
+// lockText is the prefix of the text in a lock file.
 const lockText = "process "
 
-// foreign reports whether the text of a file cannot be that of a lock. A lost
-// power supply may have made zeros of it.
+// foreign reports whether text cannot be that of a lock file. Zeros can: a power failure
+// may leave them.
 func foreign(text []byte) bool {
 	return !bytes.HasPrefix(text, []byte(lockText)) && len(bytes.Trim(text, "\x00")) > 0
 }
 
-// acquire locks a file at path, which it makes if there is none.
+// acquire locks the file at path, and creates it if necessary.
 func acquire(path string) (*Lock, error) {
 	for {
 		f, err := openToLock(path, os.O_CREATE)
@@ -83,8 +82,8 @@ func acquire(path string) (*Lock, error) {
 	}
 }
 
-// lockOpened locks the file that was opened at path, and returns nothing where
-// its last process has just removed it.
+// lockOpened locks the open file f of path. It returns nil if the previous process has
+// just removed the file.
 func lockOpened(f *os.File, path string) (*Lock, error) {
 	locked := tryLock(f)
 	if locked != nil && !errors.Is(locked, errHeld) && !errors.Is(locked, errNoLocks) {
@@ -109,10 +108,10 @@ func lockOpened(f *os.File, path string) (*Lock, error) {
 	return l, nil
 }
 
-// owned matches what a lock file says that its process has written to the end.
+// owned matches the complete text of a lock file.
 var owned = regexp.MustCompile(`^process [0-9]+ on [\w.-]+\n$`)
 
-// inUse is the error for a file that another process has locked.
+// inUse returns the error for a file that another process has locked.
 func inUse(text []byte) error {
 	owner := "another process"
 	if owned.Match(text) {
@@ -121,8 +120,8 @@ func inUse(text []byte) error {
 	return inputErrorf(ErrLocked, "is in use by %s; wait for its end, or name another file", owner)
 }
 
-// sign writes who has the lock. It does so for people only: a file that cannot
-// be written locks as well.
+// sign writes the process into the lock file, as information for people. If writing fails,
+// the lock still holds.
 func (l *Lock) sign() {
 	host, _ := os.Hostname()
 	text := fmt.Sprintf("%s%d on %s\n", lockText, os.Getpid(), host)

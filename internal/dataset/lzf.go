@@ -1,10 +1,10 @@
 package dataset
 
-// lzfRatio bounds how far data unpacks: three bytes stand for up to 264.
+// lzfRatio bounds the expansion of LZF data: three bytes expand to at most 264.
 const lzfRatio = 88
 
-// appendLZF unpacks data in the format of liblzf into dst, whose capacity it keeps to.
-// It is false for data that is damaged or longer.
+// appendLZF decompresses data in the format of liblzf and appends them to dst. It returns
+// false if the data are invalid or exceed the capacity of dst.
 //
 // Source: M. Lehmann, liblzf 3.6, the description of its format.
 func appendLZF(dst, packed []byte) (out []byte, ok bool) {

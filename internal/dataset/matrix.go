@@ -2,8 +2,8 @@ package dataset
 
 import "math"
 
-// Matrix is Rows rows of Cols values each, row-major in Data. Names holds the
-// column names when the source had a header, else nil.
+// Matrix is a table of Rows x Cols values, row-major in Data. Names holds the column names
+// if the source had a header, else nil.
 type Matrix struct {
 	Rows, Cols int
 	Data       []float64
@@ -13,7 +13,7 @@ type Matrix struct {
 // Row returns row i, sharing memory with m.
 func (m *Matrix) Row(i int) []float64 { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 
-// check returns an error unless the fields of a Matrix that a caller built agree.
+// check returns an error if the fields of a Matrix are inconsistent.
 func (m *Matrix) check() error {
 	switch n, err := (Array{Shape: []int{m.Rows, m.Cols}}).elements(); {
 	case err != nil:
@@ -26,7 +26,7 @@ func (m *Matrix) check() error {
 	return nil
 }
 
-// columns returns a copy of the columns named by index.
+// columns returns a copy of the columns with these indices.
 func (m *Matrix) columns(keep []int) *Matrix {
 	out := &Matrix{Rows: m.Rows, Cols: len(keep), Data: make([]float64, 0, m.Rows*len(keep))}
 	for i := range m.Rows {
@@ -38,9 +38,9 @@ func (m *Matrix) columns(keep []int) *Matrix {
 	return out
 }
 
-// checkFinite refuses infinities and, unless entries can be missing, NaN. origin[j]
-// is the column of the file that became column j, nil where they are the same, so
-// that the message points into the file.
+// checkFinite returns an error for an infinite entry and, unless missing is set, for NaN.
+// origin[j] is the column of the file that became column j, for the message; nil means the
+// same column.
 func (m *Matrix) checkFinite(origin []int, missing bool) error {
 	for i, v := range m.Data {
 		if math.IsNaN(v) && !missing || math.IsInf(v, 0) {
@@ -54,7 +54,7 @@ func (m *Matrix) checkFinite(origin []int, missing bool) error {
 	return nil
 }
 
-// selected returns the rows that the options ask for.
+// selected returns the rows that the options select by label.
 func (m *Matrix) selected(o ReadOptions) (*Matrix, error) {
 	if o.Labels == nil {
 		return m, nil
@@ -63,7 +63,7 @@ func (m *Matrix) selected(o ReadOptions) (*Matrix, error) {
 	return m, err
 }
 
-// Only returns a copy of some of the rows.
+// Only returns a copy of the listed rows.
 func (m *Matrix) Only(list []int) *Matrix {
 	some := &Matrix{Rows: len(list), Cols: m.Cols, Names: m.Names, Data: make([]float64, 0, len(list)*m.Cols)}
 	for _, i := range list {

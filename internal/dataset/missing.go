@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// LeaveOut says which rows are left out for what they miss.
+// LeaveOut says which rows with missing entries are dropped.
 type LeaveOut int
 
 const (
 	// LeaveOutNone keeps all rows.
 	LeaveOutNone LeaveOut = iota
-	// LeaveOutEmpty leaves out rows without any entry.
+	// LeaveOutEmpty drops rows of which all entries are missing.
 	LeaveOutEmpty
-	// LeaveOutIncomplete leaves out rows with a missing entry.
+	// LeaveOutIncomplete drops rows with at least one missing entry.
 	LeaveOutIncomplete
 )
 
-// leavesOut reports whether a row is left out.
+// leavesOut reports whether l drops a row.
 func (l LeaveOut) leavesOut(row []float64) bool {
 	lost := 0
 	for _, v := range row {
@@ -28,8 +28,8 @@ func (l LeaveOut) leavesOut(row []float64) bool {
 	return l == LeaveOutEmpty && lost == len(row) || l == LeaveOutIncomplete && lost > 0
 }
 
-// Without leaves out rows, whose numbers it returns. Where missing is not set it
-// refuses others with missing entries.
+// Without drops rows by l, and returns the others and the indices of the dropped rows.
+// Unless missing is set, it returns an error if other rows have missing entries.
 func (m *Matrix) Without(l LeaveOut, missing bool) (some *Matrix, dropped []int, err error) {
 	kept := make([]int, 0, m.Rows)
 	for i := range m.Rows {
@@ -48,7 +48,7 @@ func (m *Matrix) Without(l LeaveOut, missing bool) (some *Matrix, dropped []int,
 	return m.Only(kept), dropped, someLeft(len(kept), m.Rows)
 }
 
-// Without is that of [Matrix] for rows that stay where they are, which are read once.
+// Without is [Matrix.Without] for the rows of a source: it reads them once, and does not copy them to memory.
 func (s *Source) Without(ctx context.Context, l LeaveOut, missing bool) (dropped []int, err error) {
 	n, cols := s.Shape()
 	dst := make([]float64, cols)

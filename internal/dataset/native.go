@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// littleEndian reports that numbers lie in memory as they do in files.
+// littleEndian reports whether the processor is little-endian, like the numbers in files.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// bytesOf are the bytes of numbers as they lie in memory.
+// bytesOf returns the memory of x as bytes.
 func bytesOf(x []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), valueBytes*len(x))
 }

@@ -17,9 +17,9 @@ const (
 	npyMaxHeader = 1 << 16 // a plain array needs a few hundred bytes at most
 )
 
-// readNPY reads one array of at most limit values from r, which must end after it. size
-// is as in readNPYLayout. Integers beyond 2^53 are rounded to the nearest float64; NaN
-// and infinities are kept.
+// readNPY reads an array of at most limit values from r, which must end after it. size is
+// as in readNPYLayout. Integers beyond 2^53 are rounded to the nearest float64; NaN and
+// infinities are kept.
 func readNPY(r io.Reader, size int64, limit int) (Array, error) {
 	l, err := readNPYLayout(r, size)
 	if err != nil {
@@ -31,8 +31,8 @@ func readNPY(r io.Reader, size int64, limit int) (Array, error) {
 	return l.readArray(r)
 }
 
-// readNPYLayout reads the header of an array. size is the number of bytes in r, or -1
-// when unknown; what the header claims is checked against it before memory is set aside.
+// readNPYLayout reads the header of an array. size is the number of bytes in r, or -1 if unknown. It
+// compares the size that the header declares with size before memory is allocated.
 func readNPYLayout(r io.Reader, size int64) (arrayLayout, error) {
 	h, used, err := readNPYHeader(r)
 	if err != nil {
@@ -46,7 +46,7 @@ func readNPYLayout(r io.Reader, size int64) (arrayLayout, error) {
 	return l, l.measure(size)
 }
 
-// readNPYHeader returns the header and how many bytes it took.
+// readNPYHeader returns the header and its length in bytes.
 func readNPYHeader(r io.Reader) (h npyHeader, used int64, err error) {
 	head := make([]byte, 8)
 	n, err := io.ReadFull(r, head)
@@ -96,7 +96,7 @@ func endsInHeader() error {
 	return inputErrorf(ErrTruncated, "the file ends inside its header; copy or download it again")
 }
 
-// parseDescr looks up a type string such as "<f8".
+// parseDescr returns the dtype of a type string such as "<f8".
 func parseDescr(descr string) (dtype, error) {
 	order, name := "", descr
 	if descr != "" && strings.Contains("<>|", descr[:1]) {
@@ -128,7 +128,7 @@ func WriteNPY(w io.Writer, a Array) error {
 	return writeValues(w, a.Data)
 }
 
-// writeValues writes little-endian float64.
+// writeValues writes data as little-endian float64.
 func writeValues(w io.Writer, data []float64) error {
 	if littleEndian {
 		for block := range slices.Chunk(data, blockLen) {
@@ -153,7 +153,7 @@ func writeValues(w io.Writer, data []float64) error {
 	return nil
 }
 
-// npyHeaderBytes pads with spaces so that the values start aligned.
+// npyHeaderBytes returns an NPY header, padded with spaces so that the values are aligned.
 func npyHeaderBytes(shape []int) []byte {
 	const fixed = len(npyMagic) + 4 // version and length
 	dict := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': %s, }", shapeString(shape))

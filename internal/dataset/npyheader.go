@@ -12,8 +12,8 @@ type npyHeader struct {
 	shape   []int
 }
 
-// parseNPYHeader reads the one kind of Python literal that NumPy writes:
-// a dictionary of exactly these three keys, in any order.
+// parseNPYHeader parses the Python dictionary of an NPY header. It must have exactly the
+// keys of npyHeader, in any order.
 func parseNPYHeader(text string) (npyHeader, error) {
 	var h npyHeader
 	p := literal{text: text, rest: text}
@@ -48,7 +48,7 @@ func parseNPYHeader(text string) (npyHeader, error) {
 	return h, p.err
 }
 
-// literal reads Python tokens. After the first error it stays where it is.
+// literal parses Python tokens. After the first error its position no longer changes.
 type literal struct {
 	text, rest string
 	err        error
@@ -60,7 +60,7 @@ func (p *literal) fail(wanted string) {
 	}
 }
 
-// ahead reports whether token comes next; "" stands for the end.
+// ahead reports whether token comes next; "" means the end of the text.
 func (p *literal) ahead(token string) bool {
 	p.rest = strings.TrimLeft(p.rest, " \t\n")
 	if token == "" {
@@ -83,7 +83,7 @@ func (p *literal) expect(token string) {
 	}
 }
 
-// quoted reads a string without escapes, which none of the keys and types needs.
+// quoted reads a string without escapes; valid keys and types never need them.
 func (p *literal) quoted() string {
 	for _, quote := range []string{"'", `"`} {
 		if !p.accept(quote) {
@@ -100,8 +100,8 @@ func (p *literal) quoted() string {
 	return ""
 }
 
-// descr reads a type. The list that stands for a record type is not taken apart,
-// for it is refused by its first byte.
+// descr reads a type. It does not parse the list of a record type, which parseDescr
+// rejects by its first byte.
 func (p *literal) descr() string {
 	if p.err == nil && p.ahead("[") {
 		p.err = unreadableType("[...]", "[")

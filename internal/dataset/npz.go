@@ -10,17 +10,16 @@ import (
 	"strings"
 )
 
-// NPZWriter writes a zip archive of arrays and raw files that numpy.load reads.
-// The same calls give the same bytes: members are stored in the order of the
-// calls, without timestamps and without compression, which fitted numbers do not
-// yield to anyway.
+// NPZWriter writes a zip archive of arrays and raw files that numpy.load reads. The same
+// calls produce the same bytes: members are stored in the order of the calls, without
+// timestamps. They are not compressed, because fitted numbers hardly get smaller.
 type NPZWriter struct {
 	zip  *zip.Writer
 	seen map[string]bool
-	seal *sealWriter // nil: no seal
+	seal *sealWriter // nil for an archive without seal
 }
 
-// NewNPZWriter returns a writer of one archive. The caller must Close it.
+// NewNPZWriter returns a writer of one archive to w. The caller must Close it.
 func NewNPZWriter(w io.Writer) *NPZWriter {
 	return &NPZWriter{zip: zip.NewWriter(w), seen: map[string]bool{}}
 }
@@ -37,7 +36,7 @@ func (z *NPZWriter) Array(name string, a Array) error {
 	return nil
 }
 
-// Parts adds a vector of n numbers under name, which come in parts.
+// Parts adds a vector of n numbers under name, given as consecutive parts.
 func (z *NPZWriter) Parts(name string, n int, parts iter.Seq[[]float64]) error {
 	w, err := z.create(name + formatNPY)
 	if err != nil {
@@ -85,14 +84,14 @@ func (z *NPZWriter) Close() error {
 	return z.zip.Close()
 }
 
-// NPZ reads the members of an .npz archive, one at a time and by name.
+// NPZ reads the members of an .npz archive, each by its name.
 type NPZ struct {
 	size    int64
 	names   []string
 	members map[string]*zip.File
 }
 
-// OpenNPZ reads the directory of the archive in the first size bytes of r.
+// OpenNPZ reads the directory of the archive, which is the first size bytes of r.
 func OpenNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
 	if size == 0 {
 		return nil, inputErrorf(ErrTruncated, "the file is empty")
@@ -127,10 +126,10 @@ func notArchive(r io.ReaderAt, size int64) error {
 	return inputErrorf(ErrFormat, "is not an .npz archive: %s", resemblance(head))
 }
 
-// Names lists the members in archive order, arrays without their .npy.
+// Names returns the names of the members in archive order; those of arrays without .npy.
 func (z *NPZ) Names() []string { return append([]string(nil), z.names...) }
 
-// Array reads the array called name and refuses one of more than limit values.
+// Array reads the array called name. It returns an error if the array has more than limit values.
 func (z *NPZ) Array(name string, limit int) (Array, error) {
 	m, err := z.open(name + formatNPY)
 	if err != nil {
@@ -144,7 +143,7 @@ func (z *NPZ) Array(name string, limit int) (Array, error) {
 	return a, nil
 }
 
-// Raw reads the member with this full name and refuses more than limit bytes.
+// Raw reads the member with this full name. It returns an error if the member has more than limit bytes.
 func (z *NPZ) Raw(name string, limit int64) ([]byte, error) {
 	m, err := z.open(name)
 	if err != nil {
@@ -162,8 +161,8 @@ func (z *NPZ) Raw(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// only returns the name of the only array with that many dimensions, or of the
-// only array.
+// only returns the name of the only array with dims dimensions or, if there is just one
+// array, of that array.
 func (z *NPZ) only(dims int) (string, error) {
 	var arrays, fitting []string
 	for _, name := range z.names {
@@ -204,11 +203,11 @@ func (z *NPZ) header(name string) (npyHeader, error) {
 type member struct {
 	io.ReadCloser
 	name  string
-	size  int64 // bytes, -1 when the archive's word for it is not to be trusted
-	ratio ratio // of the bytes that it takes in the archive
+	size  int64 // in bytes, -1 if the size in the archive is not reliable
+	ratio ratio // expansion relative to the bytes in the archive
 }
 
-// maxBytes bounds what a member that is compressed can hold.
+// maxBytes returns an upper bound of the bytes of a compressed member.
 func (m *member) maxBytes() int64 { return unpacked(m.ratio.packed) }
 
 func (z *NPZ) open(name string) (*member, error) {

@@ -5,41 +5,41 @@ import "io"
 // ReadOptions says which part of a file Read takes, and how. The zero value
 // takes everything as it stands.
 type ReadOptions struct {
-	// Columns to keep, in this order: numbers from 1 and ranges as cut -f takes
-	// them ("3", "2-5", "4-"), or names from the header of a CSV or TSV file.
-	// What can be a number or a range is never a name. None keeps all columns.
+	// Columns are the columns to keep, in this order. Each is a number from 1, a range as in
+	// cut -f ("3", "2-5", "4-"), or a name in the header of a CSV or TSV file. A valid number
+	// or range is never read as a name. None keeps all columns.
 	Columns []string
 
-	// Scale divides unsigned 8-bit values (IDX or NumPy) by 255. It is an error
-	// with values of any other type.
+	// Scale divides unsigned 8-bit values (IDX or NumPy) by 255. With values of any other type
+	// it is an error.
 	Scale bool
 
-	// Header says whether the first row of a CSV or TSV file holds names; other
-	// formats have none, and take HeaderAuto only.
+	// Header says whether the first row of a CSV or TSV file holds names. Other formats only
+	// accept HeaderAuto.
 	Header Header
 
-	// Missing accepts entries that are missing, and gives NaN for them: NaN in any
-	// format, and in CSV and TSV empty fields and words for "not available". In files
-	// of one column no empty line is taken for an empty field.
+	// Missing accepts missing entries and reads them as NaN. In any format NaN is missing; in
+	// CSV and TSV also empty fields and words for "not available". In files of one column, an
+	// empty line is not a missing entry.
 	Missing bool
 
-	// Labels has one label for each row; nil takes all rows. Of those whose label
-	// is in Keep, or of all where that is empty, the First rows of each label are
-	// taken, or all where that is 0; see Select.
+	// Labels has one label for each row. Read takes the rows whose label is in Keep, all if
+	// Keep is empty, and of each label only the First ones, all if First is 0. If Labels is
+	// nil, it takes all rows; see Select.
 	Labels, Keep []string
 	First        int
 
-	// Stdin is what the path "-" reads, as CSV.
+	// Stdin is the reader for the path "-"; its format is CSV.
 	Stdin io.Reader
 }
 
 // Header says whether the first row of a CSV or TSV file holds names.
 type Header int
 
-// Whether the first row is a header is told by its cells in the columns asked
-// for, or by the caller. Cells that are empty, NaN, infinite or a word for "not
-// available" are missing values, and names only beside other names. Numbers,
-// such as 0, 1, 2 or years, are values.
+// HeaderAuto decides by the cells of the first row in the selected columns; the others say
+// it directly. Cells that are empty, NaN, infinite or a word for "not available" are
+// missing values, and count as names only beside other names. Numbers, such as 0, 1, 2 or
+// years, are values.
 //
 //	all of them numbers or missing values       not a header
 //	none a number, one a name                   a header

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// pcd is the header of a file of the Point Cloud Library, which names fields. The
-// points follow as text, binary, or compressed field by field; the latter are written
-// as binary.
+// pcd is the header of a file of the Point Cloud Library, which names the fields of a
+// point. The points follow as text, binary, or compressed field by field. Compressed files
+// are rewritten as binary.
 //
 // Source: the documentation of PCL, The PCD (Point Cloud Data) file format, 0.7.
 type pcd struct {
@@ -19,7 +19,7 @@ type pcd struct {
 	viewpoint, ending string
 }
 
-// pcdNames are the names of this format for columns that have others here.
+// pcdNames maps column names of this package to those of the PCD format, where they differ.
 var pcdNames = map[string]string{"nx": "normal_x", "ny": "normal_y", "nz": "normal_z"}
 
 func newPCD() *pcd { return &pcd{viewpoint: "0 0 0 1 0 0 0", ending: "\n"} }
@@ -66,7 +66,7 @@ func (c *PointCloud) readPCD(text []byte) error {
 	return checkRest(rest)
 }
 
-// readPCDHeader reads up to the line DATA.
+// readPCDHeader reads the header up to and with the line DATA.
 func readPCDHeader(text []byte) (entries map[string][]string, body []byte, err error) {
 	entries = map[string][]string{}
 	at, number := 0, 0
@@ -98,7 +98,7 @@ func readPCDHeader(text []byte) (entries map[string][]string, body []byte, err e
 	return nil, nil, inputErrorf(ErrTruncated, "the header has no line DATA; is it a PCD file, and whole?")
 }
 
-// settle takes the numbers of points in the header of a file of so many bytes.
+// settle sets the number of points from the header of a file of size bytes.
 func (h *pcd) settle(entries map[string][]string, size int) (points int, err error) {
 	number := func(key string, missing int) int {
 		if len(entries[key]) != 1 {
@@ -138,7 +138,7 @@ func (h *pcd) settle(entries map[string][]string, size int) (points int, err err
 	return points, nil
 }
 
-// pcdFields describes the points. Fields of COUNT 0 have nothing in them.
+// pcdFields returns the fields of a point. Fields of COUNT 0 have no values.
 func pcdFields(names []string, entries map[string][]string) (fields []field, err error) {
 	sizes, kinds, counts := entries["SIZE"], entries["TYPE"], entries["COUNT"]
 	if len(names) == 0 || len(sizes) != len(names) || len(kinds) != len(names) || counts != nil && len(counts) != len(names) {
@@ -170,8 +170,8 @@ func pcdFields(names []string, entries map[string][]string) (fields []field, err
 	return fields, nil
 }
 
-// unpack unpacks the fields, each of which holds its values of all points. What does
-// not shrink is stored as it is.
+// unpack decompresses points that are stored field by field, to points one after the
+// other. The compressed size equals the original size if the data are stored uncompressed.
 func (c *PointCloud) unpack(body []byte, points int) ([]byte, error) {
 	const sizes = 8
 	if len(body) < sizes {

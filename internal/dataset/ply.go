@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// ply is the header of a file in the polygon format of Stanford, which names elements
-// and their properties, and the elements before the vertices.
+// ply is the header of a file in the Stanford polygon format, and the elements before the
+// vertices. The header names elements and their properties.
 //
 // Source: G. Turk, The PLY Polygon File Format (1994).
 type ply struct {
-	lines      [][]byte // up to and with end_header
+	lines      [][]byte // lines of the header, including end_header
 	elements   []plyElement
-	vertex     int    // its place among the elements
-	properties []int  // the lines of its properties
+	vertex     int    // index of the vertices among the elements
+	properties []int  // lines of the header that hold vertex properties
 	before     []byte // elements before the vertices
 	seen       map[string]bool
 }
@@ -28,7 +28,7 @@ type plyElement struct {
 	count, line int
 }
 
-// plyTypes have two names each.
+// plyTypes maps the names of types, two for each, to the types.
 var plyTypes = map[string]numeric{
 	"char": {'I', 1}, "short": {'I', 2}, "int": {'I', 4}, "uchar": {'U', 1}, "ushort": {'U', 2}, "uint": {'U', 4},
 	"int8": {'I', 1}, "int16": {'I', 2}, "int32": {'I', 4}, "uint8": {'U', 1}, "uint16": {'U', 2}, "uint32": {'U', 4},
@@ -37,7 +37,7 @@ var plyTypes = map[string]numeric{
 
 var plyOrders = map[string]byteOrder{"ascii": nil, "binary_little_endian": binary.LittleEndian, "binary_big_endian": binary.BigEndian}
 
-// newPLY is the header of a binary file of nothing but points.
+// newPLY returns the header of a binary file with n points and nothing else.
 func newPLY(n int) *ply {
 	h := &ply{elements: []plyElement{{line: 2}}, properties: []int{3, 4, 5}}
 	h.lines = bytes.SplitAfter(fmt.Appendf(nil, "ply\nformat binary_little_endian 1.0\nelement vertex %d\nproperty double x\nproperty double y\nproperty double z\nend_header\n", n), []byte{'\n'})
@@ -86,8 +86,8 @@ func (c *PointCloud) readPLY(text []byte) error {
 	return checkRest(rest)
 }
 
-// read reads up to end_header, and returns where that ends. All lines end as the first
-// does.
+// read reads the header up to end_header, and returns where the header ends. All lines
+// must have the same line ending as the first.
 func (h *ply) read(text []byte) (end int, err error) {
 	ending, found := "\n", bytes.HasPrefix(text, []byte("ply\n"))
 	switch {
@@ -120,7 +120,7 @@ func (h *ply) read(text []byte) (end int, err error) {
 	return 0, inputErrorf(ErrTruncated, "the header has no end; copy or download the file again")
 }
 
-// readLine takes the words of a line of the header of a file of so many bytes.
+// readLine processes the words of a header line; size is the size of the file.
 func (h *ply) readLine(words []string, format *string, size int) error {
 	last := len(h.elements) - 1
 	switch {
@@ -154,7 +154,7 @@ func (h *ply) addElement(name, count string, order byteOrder, size int) error {
 	return h.once("element", name)
 }
 
-// once refuses a second element or property of a name.
+// once returns an error if an element or property of this name already exists.
 func (h *ply) once(kind, name string) error {
 	if h.seen[name] {
 		return inputErrorf(ErrFormat, "a second %s %s; keep one of them", kind, shortQuote(name))

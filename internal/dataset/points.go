@@ -18,44 +18,44 @@ const (
 	formatXYZ = ".xyz"
 	formatPCD = ".pcd"
 	formatLAS = ".las"
-	formatLAZ = ".laz" // in Python only
+	formatLAZ = ".laz" // supported in Python only
 )
 
-// cloudFormats are those that are read and written.
+// cloudFormats are the formats that Go code reads and writes.
 var cloudFormats = []string{formatPLY, formatXYZ, formatPCD, formatLAS}
 
-// PointCloud is a file of points x, y, z with whatever else it says of them,
-// such as colours, normals and faces, which stays as it is when the points move.
+// PointCloud is a file of points x, y, z and other data, such as colours, normals and
+// faces. The other data do not change when the points do.
 type PointCloud struct {
-	// Points has one row of three values for each point, NaN where one of them is not
-	// finite.
+	// Points has one row of three values for each point. Coordinates that are not finite are
+	// NaN.
 	Points *Matrix
 
 	record
-	format string // the extension
+	format string // the file extension
 	header header
-	body   []byte // the points as the file has them, one after the other
-	ends   []int  // of each in the body
-	after  []byte // what follows them
-	// numbered are the names of elements that name points by their numbers.
+	body   []byte // the points as bytes of the file, one after the other
+	ends   []int  // end offset of each point in body
+	after  []byte // bytes after the points
+	// numbered are the names of elements, such as faces, that refer to points by their indices.
 	numbered []string
-	// gaps allows coordinates that are not finite, as those of invalid pixels.
+	// gaps accepts coordinates that are not finite, such as those of invalid pixels.
 	gaps bool
 }
 
-// header is what stands before the points of a file.
+// header is the part of a file before the points.
 type header interface {
-	// head returns it for points of these fields.
+	// head returns the header for points with these fields.
 	head(c *PointCloud, fields []field, points *Matrix) ([]byte, error)
 }
 
-// axes are the fields of the coordinates.
+// axes are the field names of the coordinates.
 var axes = []string{"x", "y", "z"}
 
-// normalNames are the columns of normals, in the words of this package and of PLY.
+// normalNames are the column names of normals in this package and in PLY.
 var normalNames = []string{"nx", "ny", "nz"}
 
-// names are those of columns in the words of the format.
+// names converts column names to those of the file format.
 func (c *PointCloud) names(columns []string) []string {
 	out := slices.Clone(columns)
 	for k, name := range out {
@@ -66,8 +66,8 @@ func (c *PointCloud) names(columns []string) []string {
 	return out
 }
 
-// Normals returns the normals that come with the points, n x 3, or nil. A normal that
-// is not finite is 0.
+// Normals returns the normals of the file, n x 3, or nil if it has none. A normal that is
+// not finite becomes 0.
 func (c *PointCloud) Normals() []float64 {
 	var at []int
 	for _, name := range c.names(normalNames) {
@@ -92,7 +92,7 @@ func (c *PointCloud) Normals() []float64 {
 	return out
 }
 
-// row returns a point as the file has it, and where its fields are.
+// row returns the bytes of point i, and sets cells to the places of its fields.
 func (c *PointCloud) row(i int, cells [][2]int) []byte {
 	begin := 0
 	if i > 0 {
@@ -103,12 +103,12 @@ func (c *PointCloud) row(i int, cells [][2]int) []byte {
 	return row
 }
 
-// pointBytes is what a point of a file takes beside its bytes: its numbers, and where
-// it ends.
+// pointBytes is the memory of a point without the bytes of the file: its three numbers and
+// its end offset.
 const pointBytes = 8*3 + 8
 
-// take reads points from the beginning of a body, all that there are where count is
-// negative, and returns what follows them. name is that of a point in messages.
+// take reads count points from the start of body, or all if count is negative, and returns
+// the bytes after them. name is the name of a point in messages.
 func (c *PointCloud) take(body []byte, count int, name string) (rest []byte, err error) {
 	var at [3]int
 	for k, axis := range axes {
@@ -159,8 +159,8 @@ func (c *PointCloud) take(body []byte, count int, name string) (rest []byte, err
 	return body[begin:], nil
 }
 
-// fault says where an error is, in the point that begins at a place: after so many
-// others, or of a table in which line.
+// fault adds the place to an error about the point that begins at offset begin: the number
+// of the point, or in text the number of its line.
 func (c *PointCloud) fault(err error, name string, begin, at int) error {
 	if before, table := c.header.(xyz); table {
 		blank := len(c.body[begin:]) - len(bytes.TrimLeft(c.body[begin:], " \t\r\n"))
@@ -176,8 +176,8 @@ func (c *PointCloud) fault(err error, name string, begin, at int) error {
 	return fmt.Errorf("%s %d: %w", name, len(c.ends), err)
 }
 
-// Only returns the cloud of some of the points, whose numbers ascend. It fails with
-// ErrShape where the file says more by the numbers of points, such as faces.
+// Only returns a cloud of the listed points, in ascending order. It fails with ErrShape if
+// other elements of the file, such as faces, refer to points by their indices.
 func (c *PointCloud) Only(list []int) (*PointCloud, error) {
 	if len(c.numbered) > 0 {
 		return nil, inputErrorf(ErrShape, "the elements %s name vertices by their numbers, which change where some are dropped; write .xyz, or keep all and sort by their score", shortList(c.numbered))
@@ -192,8 +192,8 @@ func (c *PointCloud) Only(list []int) (*PointCloud, error) {
 	return &some, nil
 }
 
-// write writes the file with other points and more values for each, if more is not
-// nil.
+// write writes the file with new points and, if more is not nil, more values for each
+// point.
 func (c *PointCloud) write(w io.Writer, points, more *Matrix) error {
 	columns := axes
 	if more != nil {
@@ -226,8 +226,8 @@ func (c *PointCloud) write(w io.Writer, points, more *Matrix) error {
 	return err
 }
 
-// CheckKnown refuses a file that is neither a table nor a point cloud by its name. It
-// matches ErrFormat.
+// CheckKnown returns an error, which matches ErrFormat, unless the extension of path is
+// that of a table or a point cloud.
 func CheckKnown(path string) error {
 	format, _ := cloudFormat(path)
 	name, _ := splitKey(path)
@@ -242,22 +242,22 @@ func CheckKnown(path string) error {
 		path, strings.Join(formats, ", "), strings.Join(cloudFormats, ", "))
 }
 
-// SameFormat reports whether a file of that name takes over all that the cloud says
-// beside the points.
+// SameFormat reports whether a file of this name has the format of the cloud, so that it
+// can keep all data besides the points.
 func (c *PointCloud) SameFormat(path string) bool {
 	format, _ := cloudFormat(path)
 	return c.format == format
 }
 
-// IsPointCloud tells by the name of a file whether it holds a point cloud. It may
-// end in .gz besides.
+// IsPointCloud reports whether the extension of path is that of a point cloud, with or
+// without a final .gz.
 func IsPointCloud(path string) bool {
 	e, _ := cloudFormat(path)
 	return slices.Contains(cloudFormats, e)
 }
 
-// cloudFormat returns the extension of a path before .gz, and whether that is
-// there.
+// cloudFormat returns the extension of path without a final .gz, and whether it ends in
+// .gz.
 func cloudFormat(path string) (format string, zipped bool) {
 	plain, zipped := strings.CutSuffix(strings.ToLower(path), ".gz")
 	return extension(plain), zipped
@@ -268,10 +268,10 @@ func cloudFormat(path string) (format string, zipped bool) {
 // and perhaps more, separated throughout by blanks, commas or semicolons), a .pcd file
 // (ASCII, binary or compressed) or a .las file (1.0 to 1.4, points of format 0 to 10,
 // not compressed), any of them compressed by gzip where the name ends in .gz.
-// Points whose coordinates are not finite are invalid pixels of an organised .pcd file,
-// and taken from others where gaps is set.
+// Points that are not finite are accepted in an organised .pcd file, as invalid pixels,
+// and elsewhere if gaps is set.
 //
-// Whatever is wrong with the file matches ErrInput.
+// Every error about the content of the file matches ErrInput.
 func ReadPointCloud(path string, gaps bool) (*PointCloud, error) {
 	s := &input{name: path, size: -1}
 	if err := s.openFile(); err != nil {
@@ -307,7 +307,7 @@ func parseCloud(path string, text []byte, gaps bool) (c *PointCloud, err error) 
 	return c, nil
 }
 
-// checkRest refuses what follows the last of what a file describes.
+// checkRest returns an error if bytes follow the last element that the header declares.
 func checkRest(rest []byte) error {
 	if len(rest) > 0 {
 		return inputErrorf(ErrShape, "%d bytes follow that its header does not count; correct the counts, or copy or download the file again", len(rest))
@@ -341,7 +341,7 @@ func WritePointCloud(path string, like *PointCloud, points, more *Matrix) error 
 	})
 }
 
-// axisFields are those of points that have nothing but coordinates.
+// axisFields returns the fields of points that only have coordinates.
 func axisFields() (fields []field) {
 	for _, axis := range axes {
 		fields = append(fields, field{name: axis, numeric: float64s, count: 1})
@@ -349,7 +349,7 @@ func axisFields() (fields []field) {
 	return fields
 }
 
-// newCloud is a file in a format of nothing but points.
+// newCloud returns a cloud with only points, in a format.
 func newCloud(format string, points *Matrix) *PointCloud {
 	c := &PointCloud{format: format, record: record{fields: axisFields(), order: binary.LittleEndian}}
 	point := make([]byte, len(axes)*float64s.size)
@@ -370,7 +370,7 @@ func newCloud(format string, points *Matrix) *PointCloud {
 	return c
 }
 
-// CheckTableOrCloud is CheckOutput for what is written as a table or a point cloud.
+// CheckTableOrCloud is CheckOutput for a file that is a table or a point cloud.
 func CheckTableOrCloud(path string) error {
 	switch {
 	case path == "-":
@@ -381,12 +381,12 @@ func CheckTableOrCloud(path string) error {
 	return CheckOutput(path, slices.Concat(outputFormats, cloudFormats)...)
 }
 
-// xyz is the header of a text table of points: its leading comments.
+// xyz is the header of a text table of points: the comment lines at its start.
 type xyz []byte
 
 func (h xyz) head(*PointCloud, []field, *Matrix) ([]byte, error) { return h, nil }
 
-// readXYZ reads a table of text, whose separator is that of its first line.
+// readXYZ reads a text table. The separator of its first line holds for all lines.
 func (c *PointCloud) readXYZ(path string, text []byte) error {
 	text = bytes.TrimPrefix(text, []byte(byteOrderMark))
 	if err := checkText(text); err != nil {
@@ -420,10 +420,10 @@ func (c *PointCloud) readXYZ(path string, text []byte) error {
 	return err
 }
 
-// decimalCommas are those of a line that has other separators.
+// decimalCommas matches blanks between numbers: a line with them uses commas as decimal points.
 var decimalCommas = regexp.MustCompile(`\d[ \t]+[-+.\d]`)
 
-// separator is the first of some characters that a line has, 0 if it has none.
+// separator returns the first of the given characters that occurs in line, 0 if none does.
 func separator(line []byte, characters string) byte {
 	for i := range len(characters) {
 		if bytes.IndexByte(line, characters[i]) >= 0 {
@@ -433,14 +433,14 @@ func separator(line []byte, characters string) byte {
 	return 0
 }
 
-// isComment reports whether a line before the first row is blank or a comment. #N/A is
-// a missing value.
+// isComment reports whether a line before the first row is blank or a comment. #N/A is not
+// a comment but a missing value.
 func isComment(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) == 0 || line[0] == '#' && !bytes.HasPrefix(bytes.ToUpper(line[:min(4, len(line))]), []byte("#N/A"))
 }
 
-// checkText refuses bytes that are not text, and lines that end in CR alone, as on old systems.
+// checkText returns an error for bytes that are not text, and for lines that end in CR without LF.
 func checkText(text []byte) error {
 	switch cr := []byte{'\r'}; {
 	case bytes.IndexByte(text, 0) >= 0:

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// numeric is a type of numbers in a file: F for floats, I and U for whole numbers with
-// and without sign, of so many bytes.
+// numeric is a number type of a file, of size bytes: F for floats, I for signed and U for
+// unsigned integers.
 type numeric struct {
 	kind byte
 	size int
@@ -21,21 +21,21 @@ type numeric struct {
 type field struct {
 	name string
 	numeric
-	count  int     // of values, unless it is a list
-	length numeric // of the number of values before those of a list, zero where it is none
-	// A whole number stands for itself times scale plus offset, where scale is not 0.
+	count  int     // number of values, unless the field is a list
+	length numeric // type of the length that precedes the values of a list; zero for other fields
+	// scale and offset convert a stored integer v to v*scale + offset, unless scale is 0.
 	scale, offset float64
 	// scaled says that its description has another scale or offset.
 	scaled bool
 }
 
-// record describes the points of a file, or other elements of it: their fields in
-// their order, binary one after the other, or as text one line for each. Reading,
-// writing and checking follow from it.
+// record describes the fields of a point or of another element, in order. In binary files
+// the fields are adjacent; in text files a record is a line. Reading, writing and checking
+// use this description.
 type record struct {
 	fields []field
-	order  byteOrder // nil: text
-	comma  byte      // of text, 0 for blanks
+	order  byteOrder // nil for text
+	comma  byte      // separator of text, 0 for blanks
 	open   bool      // a line may have more values than fields
 	known  bool      // its values have been checked
 }
@@ -45,13 +45,13 @@ type byteOrder interface {
 	binary.AppendByteOrder
 }
 
-// float64s is the type of columns that are added.
+// float64s is the type of added columns.
 var float64s = numeric{'F', 8}
 
-// bytes is what the values take, of a field that is no list.
+// bytes returns the size of the values of a field that is not a list.
 func (f field) bytes() int { return f.size * f.count }
 
-// isNumber tells a number from several and from lists.
+// isNumber reports whether the field is a single number, not several or a list.
 func (f field) isNumber() bool { return f.count == 1 && f.length.size == 0 }
 
 func (n numeric) value(b []byte, order byteOrder) float64 {
@@ -77,7 +77,7 @@ func (n numeric) value(b []byte, order byteOrder) float64 {
 	return float64(bits)
 }
 
-// parse reads a number that the type can hold, NaN and infinities among floats.
+// parse parses a number and checks that the type can hold it. Floats may be NaN or infinite.
 func (n numeric) parse(cell []byte) (v float64, err error) {
 	s := string(cell)
 	switch n.kind {
@@ -112,7 +112,7 @@ func (n numeric) String() string {
 	return map[byte]string{'F': "float", 'I': "int", 'U': "uint"}[n.kind] + strconv.Itoa(8*n.size)
 }
 
-// append appends a value in the type of a field.
+// append appends a value to out, encoded in the type of the field.
 func (f field) append(out []byte, order byteOrder, v float64) ([]byte, error) {
 	var bits uint64
 	switch {
@@ -141,7 +141,7 @@ func (f field) append(out []byte, order byteOrder, v float64) ([]byte, error) {
 	return order.AppendUint64(out, bits), nil
 }
 
-// fits32 refuses what a float cannot hold.
+// fits32 returns an error if v is outside the range of float32.
 func fits32(v float64) error {
 	if math.IsInf(float64(float32(v)), 0) {
 		return inputErrorf(ErrNonFinite, "%v is too large for the type float of the file", v)
@@ -154,8 +154,8 @@ func errEnds() error {
 	return inputErrorf(ErrTruncated, "the file ends early; copy or download it again")
 }
 
-// split finds the record that begins at a place: its end, and where each field is in
-// it, for which cells has room. Where a field is at fault, at is its number, else -1.
+// split finds the end of the record that begins at from, and the place of each field, which it writes
+// to cells. On error, at is the index of the invalid field, or -1 if no single field is invalid.
 func (r *record) split(body []byte, from int, cells [][2]int) (end, at int, err error) {
 	if r.order == nil {
 		return r.splitLine(body, from, cells)
@@ -245,7 +245,7 @@ func (r *record) splitLine(body []byte, from int, cells [][2]int) (end, at int, 
 
 const blanks = " \t"
 
-// cell finds the next cell of a line from the end of one on.
+// cell returns the next cell of a line after position at.
 func (r *record) cell(line []byte, at int, first bool) (from, to int, ok bool) {
 	if r.comma == 0 {
 		from = len(line) - len(bytes.TrimLeft(line[at:], blanks))
@@ -266,7 +266,7 @@ func (r *record) cell(line []byte, at int, first bool) (from, to int, ok bool) {
 	return from, from + len(bytes.Trim(cell, blanks)), true
 }
 
-// parse reads a number of a type. In tables of text words for missing values are NaN.
+// parse parses a number of type n. In text tables, words for missing values become NaN.
 func (r *record) parse(cell []byte, n numeric) (float64, error) {
 	if r.open && notAvailable[strings.ToLower(string(cell))] {
 		return math.NaN(), nil
@@ -274,7 +274,7 @@ func (r *record) parse(cell []byte, n numeric) (float64, error) {
 	return n.parse(cell)
 }
 
-// value is that of a number in its cell.
+// value returns the number that a cell holds.
 func (r *record) value(f field, cell []byte) (v float64) {
 	if r.order == nil {
 		v, _ = r.parse(cell, f.numeric) // which split has checked
@@ -287,14 +287,14 @@ func (r *record) value(f field, cell []byte) (v float64) {
 	return v
 }
 
-// index is the place of the number of a name, -1 if there is none.
+// index returns the index of the number field called name, -1 if there is none.
 func (r *record) index(name string) int {
 	return slices.IndexFunc(r.fields, func(f field) bool { return f.name == name && f.isNumber() })
 }
 
-// place returns the fields of records that have columns beside what they have, and
-// the column of each field, -1 where it stays. A column takes the place of the field
-// of its name, as a float where that is none or is scaled, or comes after all.
+// place merges columns into the fields. A column replaces the field of its name, as a
+// float if that is no number or is scaled, or becomes a new last field. columns[i] is the
+// column of field i, -1 if it is unchanged.
 func (r *record) place(names []string) (fields []field, columns []int) {
 	at := make(map[string]int, len(r.fields))
 	for i, f := range r.fields {

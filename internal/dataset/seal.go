@@ -9,25 +9,25 @@ import (
 	"io"
 )
 
-// A sealed archive ends in a zip comment that has the SHA-256 of all bytes
-// before its digits. The checksums of zip are of the content of members only,
-// and not every reader looks at them; names, offsets and flags have none.
+// A sealed archive ends in a zip comment with the SHA-256 of all bytes before its digits.
+// The checksums of zip cover only the content of members, not names, offsets and flags,
+// and some readers ignore them.
 const (
 	sealPrefix = "scqm sha256 "
 	sealDigits = 2 * sha256.Size
 	sealSize   = len(sealPrefix) + sealDigits
 )
 
-// sealWriter passes on what it gets, but for the digits of the seal, which it
-// replaces by those of what went before. They are the last bytes.
+// sealWriter passes bytes on, but replaces the last ones, the digits of the seal, by those
+// of the hash of all bytes before them.
 type sealWriter struct {
 	w    io.Writer
 	hash hash.Hash
-	held []byte // the last bytes, up to sealDigits
+	held []byte // the last bytes written, up to sealDigits, not yet passed on
 }
 
-// NewSealedNPZWriter returns a writer of one archive that [OpenSealedNPZ] reads,
-// and any other reader of archives too. The caller must Close it.
+// NewSealedNPZWriter returns a writer of a sealed archive, for [OpenSealedNPZ] or any
+// other zip reader. The caller must Close it.
 func NewSealedNPZWriter(w io.Writer) *NPZWriter {
 	s := &sealWriter{w: w, hash: sha256.New()}
 	z := NewNPZWriter(s)
@@ -53,7 +53,7 @@ func (s *sealWriter) Write(p []byte) (int, error) {
 	return len(p), s.pass(len(s.held) - sealDigits)
 }
 
-// pass hands on the first n of the bytes held back.
+// pass writes the first n held bytes.
 func (s *sealWriter) pass(n int) error {
 	if n <= 0 {
 		return nil
@@ -64,7 +64,7 @@ func (s *sealWriter) pass(n int) error {
 	return err
 }
 
-// closeSealed writes the directory of the archive, and the seal.
+// closeSealed writes the directory of the archive and the seal.
 func (z *NPZWriter) closeSealed() error {
 	if err := z.zip.SetComment(sealPrefix + string(make([]byte, sealDigits))); err != nil {
 		return err
@@ -76,10 +76,9 @@ func (z *NPZWriter) closeSealed() error {
 	return err
 }
 
-// OpenSealedNPZ reads the directory of an archive of [NewSealedNPZWriter], the
-// size bytes of r, and refuses one of which a single bit has changed, or that
-// was written by another program. Before it looks at anything else, it reads
-// the file once from end to end.
+// OpenSealedNPZ opens an archive written by [NewSealedNPZWriter], the size bytes of r.
+// First it reads the file once and compares the hash. It returns an error if any bit has
+// changed, or if another program wrote the archive.
 func OpenSealedNPZ(r io.ReaderAt, size int64) (*NPZ, error) {
 	if err := checkSeal(r, size); err != nil {
 		return nil, err
@@ -115,8 +114,8 @@ func checkSeal(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// unsealed is the error for a file without seal: it says so only of an archive
-// that is whole otherwise, and matches ErrUnsealed then.
+// unsealed returns the error for a file without a seal. It matches ErrUnsealed if the file
+// is otherwise a complete archive.
 func unsealed(r io.ReaderAt, size int64) error {
 	if _, err := OpenNPZ(r, size); err != nil {
 		return err

@@ -23,8 +23,8 @@ func Select(m *Matrix, labels []string, keep []string, first int) (*Matrix, []st
 	return out, kept, nil
 }
 
-// selected returns the numbers of the rows that Select takes of so many, and
-// their labels.
+// selected returns the indices of the rows that Select takes of count rows, and their
+// labels.
 func selected(count int, labels, keep []string, first int) (rows []int, kept []string, err error) {
 	if len(labels) != count {
 		return nil, nil, inputErrorf(ErrShape, "%d labels for %d rows; give one label for each row", len(labels), count)
@@ -42,7 +42,7 @@ func selected(count int, labels, keep []string, first int) (rows []int, kept []s
 	return rows, kept, nil
 }
 
-// selectRows returns the numbers of the rows that Select takes, and their labels.
+// selectRows returns the indices of the rows that Select takes, and their labels.
 func selectRows(labels, keep []string, first int) (rows []int, kept []string) {
 	count := map[string]int{}
 	for i, label := range labels {

@@ -7,32 +7,31 @@ import (
 	"math"
 )
 
-// Source gives the rows of a table whenever they are asked for, from the file or
-// from a temporary copy of it, without holding them in memory. Its methods may be
-// called from many goroutines at a time, but for Close.
+// Source reads rows of a table on demand, from the file or a temporary copy of it, without
+// holding all in memory. Its methods, except Close, may be called concurrently.
 type Source struct {
 	name    string
-	input   *input // what is read, nil where all of it is in the copy
+	input   *input // the open file, nil if the copy holds the whole table
 	copy    spool
 	table   *table
 	names   []string
 	keep    []int // columns, nil for all
-	place   []int // of each column among those kept
+	place   []int // for each column, its index in keep
 	list    []int // rows, nil for all
 	scale   bool
 	missing bool
 }
 
-// OpenSource opens the table that [Read] with the same arguments reads, and
-// refuses what that refuses; infinities, and NaN unless o.Missing is set, are found
-// when their row is first read, or when rows are selected.
+// OpenSource opens the same table as [Read] with these arguments, and returns the same
+// errors. Infinite entries, and NaN unless o.Missing is set, are errors only when their
+// row is first read, or when rows are selected.
 //
-// .npy, .idx and members of .npz that are stored are read in place. All others,
-// compressed files, text and standard input, are read once and kept in the folder
-// for temporary files beyond a few megabytes, as binary numbers, until Close; the
-// file there has no name and goes with the process.
+// It reads .npy, .idx and uncompressed members of .npz in place. It reads other files
+// (compressed, text, standard input) once, into a copy of binary numbers: in memory up to
+// a few megabytes, else in the folder for temporary files. That file has no name and is
+// deleted at Close or when the process ends.
 //
-// The caller must Close it. Whatever is wrong with the file matches ErrInput.
+// The caller must Close the source. Every error about the content of the file matches ErrInput.
 func OpenSource(path string, o ReadOptions) (*Source, error) {
 	s := &Source{scale: o.Scale, missing: o.Missing}
 	if err := s.open(path, o); err != nil {
@@ -96,7 +95,7 @@ func (s *Source) locate(o ReadOptions) error {
 	return s.take(c, o)
 }
 
-// take makes an array the table.
+// take sets the table of the source to an array.
 func (s *Source) take(c *contents, o ReadOptions) (err error) {
 	if s.keep, err = c.options(o); err == nil {
 		s.table, err = c.table(&s.copy)
@@ -131,7 +130,7 @@ func (s *Source) Shape() (rows, cols int) {
 // Names returns the names of the columns, nil where the source has none.
 func (s *Source) Names() []string { return s.names }
 
-// Close ends the reading, and removes the copy.
+// Close closes the file and deletes the copy.
 func (s *Source) Close() error {
 	err := s.copy.Close()
 	if s.input != nil {
@@ -140,8 +139,8 @@ func (s *Source) Close() error {
 	return err
 }
 
-// Unchanged refuses a file that somebody has written to since it was opened. To
-// be called after the last row was read.
+// Unchanged returns an error if the file was modified after it was opened. Call it after
+// reading the last row.
 func (s *Source) Unchanged() error {
 	if s.input == nil {
 		return nil
@@ -149,8 +148,8 @@ func (s *Source) Unchanged() error {
 	return s.input.unchanged()
 }
 
-// ReadRows writes the rows from first on into dst, row-major, len(dst)/cols of
-// them, all within the table.
+// ReadRows reads len(dst)/cols rows, from row first on, into dst, row-major. All must be
+// rows of the table.
 func (s *Source) ReadRows(ctx context.Context, dst []float64, first int) error {
 	rows, cols := s.Shape()
 	count := len(dst) / cols
@@ -164,7 +163,7 @@ func (s *Source) ReadRows(ctx context.Context, dst []float64, first int) error {
 	return err
 }
 
-// readListed reads rows of the list, those that are close to each other at once.
+// readListed reads the rows of s.list. It reads rows that are close to each other together.
 func (s *Source) readListed(ctx context.Context, dst []float64, first, count, cols int) error {
 	if s.list == nil {
 		return s.readSpan(ctx, dst, first, cols)
@@ -197,7 +196,7 @@ func (s *Source) readListed(ctx context.Context, dst []float64, first, count, co
 	return nil
 }
 
-// readSpan reads rows of the file that follow each other.
+// readSpan reads consecutive rows of the file.
 func (s *Source) readSpan(ctx context.Context, dst []float64, first, cols int) error {
 	if err := s.table.read(ctx, dst, first, s.keep, s.place); err != nil {
 		return err
@@ -219,7 +218,7 @@ func (s *Source) readSpan(ctx context.Context, dst []float64, first, cols int) e
 	return nil
 }
 
-// Check reads all rows once, and returns the first error.
+// Check reads all rows once, and returns the first error found.
 func (s *Source) Check(ctx context.Context) error {
 	rows, cols := s.Shape()
 	step := max(1, blockLen/cols)
@@ -232,8 +231,8 @@ func (s *Source) Check(ctx context.Context) error {
 	return nil
 }
 
-// selectLabels keeps the rows with the labels asked for. All rows are read once
-// for that: as in memory, those that are left out must be numbers, too.
+// selectLabels selects rows by label. It first checks all rows, since Read also returns an
+// error if a row that is not selected is invalid.
 func (s *Source) selectLabels(o ReadOptions) error {
 	if o.Labels == nil {
 		return nil

@@ -6,20 +6,20 @@ import (
 	"os"
 )
 
-// spool keeps bytes that can be read once only, so that they can be read again:
-// a few in memory, more in a temporary file.
+// spool stores bytes of a stream for repeated reading, in memory if they are few, else in
+// a temporary file.
 type spool struct {
-	name string // of what is copied, for messages
+	name string // name of the copied file, for messages
 	head []byte
 	file *os.File
-	path string // of the file, where it has a name still
+	path string // path of the temporary file, while it has a name
 	size int64
 }
 
-// spoolMemory is what a spool holds in memory before it begins a file.
+// spoolMemory is the largest number of bytes that a spool holds in memory.
 const spoolMemory = 16 << 20
 
-// Write adds to the end.
+// Write appends p.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil && (len(s.head)+len(p) > spoolMemory || !s.fits(len(p))) {
 		if err := s.begin(); err != nil {
@@ -36,7 +36,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, s.failed(err)
 }
 
-// fits reports whether there is memory for so many more bytes.
+// fits reports whether memory suffices for more bytes.
 func (s *spool) fits(more int) bool {
 	if len(s.head)+more <= cap(s.head) {
 		return true
@@ -44,8 +44,8 @@ func (s *spool) fits(more int) bool {
 	return checkMemory(s.name+": its rows", 3*float64(len(s.head)+more)) == nil
 }
 
-// begin moves what there is to a file. It has no name from then on, where the
-// system can do that: however the process ends, nothing is left.
+// begin moves the bytes to a temporary file. Where the system allows, it removes the name
+// of the file at once, so that the file is deleted when the process ends.
 func (s *spool) begin() error {
 	f, err := os.CreateTemp("", ".scqm-*.rows")
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *spool) begin() error {
 	return s.failed(err)
 }
 
-// failed is the error of the temporary file, which is none of the input.
+// failed returns an error of the temporary file, which does not match ErrInput.
 func (s *spool) failed(err error) error {
 	if err == nil {
 		return nil
@@ -68,7 +68,7 @@ func (s *spool) failed(err error) error {
 	return fmt.Errorf("%s: the temporary copy of its rows in %s failed: %w; free some room, or set TMPDIR to a folder that has more", s.name, os.TempDir(), bare(err))
 }
 
-// ReadAt reads what was written.
+// ReadAt reads bytes that were written, from offset at.
 func (s *spool) ReadAt(p []byte, at int64) (int, error) {
 	if s.file != nil {
 		return s.file.ReadAt(p, at)
@@ -83,7 +83,7 @@ func (s *spool) ReadAt(p []byte, at int64) (int, error) {
 	return n, nil
 }
 
-// Close removes the file.
+// Close removes the temporary file.
 func (s *spool) Close() error {
 	if s.file == nil {
 		return nil

@@ -6,21 +6,20 @@ import (
 	"sync"
 )
 
-// table is where the values of a two-dimensional array stand.
+// table locates the values of a two-dimensional array in a file.
 type table struct {
 	at         io.ReaderAt
 	offset     int64
 	rows, cols int
 	dtype      dtype
-	fortran    bool // columns one after the other
+	fortran    bool // column-major
 }
 
-// fortranRows is the least number of rows that are taken from each column at a
-// time: pieces of a few pages, so that a disk is not asked for every page by
-// itself.
+// fortranRows is the least number of rows that are read from each column at a time. It
+// makes each read span a few pages, which is faster than a read for each page.
 const fortranRows = 4096
 
-// scratch is what one goroutine reads through.
+// scratch holds the buffers of one goroutine.
 type scratch struct {
 	raw    []byte
 	values []float64
@@ -30,7 +29,7 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch{}
 }}
 
-// bytes are room for as many.
+// bytes returns a buffer of n bytes.
 func (s *scratch) bytes(n int) []byte {
 	if s.raw == nil {
 		s.raw = make([]byte, 8*blockLen)
@@ -38,7 +37,7 @@ func (s *scratch) bytes(n int) []byte {
 	return s.raw[:n]
 }
 
-// numbers are room for as many.
+// numbers returns a buffer of n numbers.
 func (s *scratch) numbers(n int) []float64 {
 	if s.values == nil {
 		s.values = make([]float64, blockLen)
@@ -46,9 +45,9 @@ func (s *scratch) numbers(n int) []float64 {
 	return s.values[:n]
 }
 
-// read decodes rows from first on into dst, all that it has room for, of the
-// columns keep, nil for all. place has for every column its place among keep, -1
-// where it is not there.
+// read reads rows into dst, from row first on, as many as it holds. It keeps the columns
+// keep, or all if keep is nil. place[j] is the index of column j in keep, -1 if it is not
+// kept.
 func (t *table) read(ctx context.Context, dst []float64, first int, keep, place []int) error {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
@@ -61,7 +60,7 @@ func (t *table) read(ctx context.Context, dst []float64, first int, keep, place 
 	return t.readSome(ctx, s, dst, first, place, len(keep))
 }
 
-// run decodes values that stand one after the other.
+// run reads consecutive values.
 func (t *table) run(ctx context.Context, s *scratch, dst []float64, from int) error {
 	for len(dst) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -76,7 +75,7 @@ func (t *table) run(ctx context.Context, s *scratch, dst []float64, from int) er
 	return nil
 }
 
-// readSome decodes all columns and keeps some.
+// readSome reads all columns and keeps some.
 func (t *table) readSome(ctx context.Context, s *scratch, dst []float64, first int, place []int, kept int) error {
 	from, end := first*t.cols, (first+len(dst)/kept)*t.cols
 	for from < end {
@@ -98,7 +97,7 @@ func (t *table) readSome(ctx context.Context, s *scratch, dst []float64, first i
 	return nil
 }
 
-// readFortran gathers rows from columns.
+// readFortran reads rows of a column-major table.
 func (t *table) readFortran(ctx context.Context, s *scratch, dst []float64, first int, keep []int) error {
 	width := t.cols
 	if keep != nil {
@@ -124,7 +123,7 @@ func (t *table) readFortran(ctx context.Context, s *scratch, dst []float64, firs
 	return nil
 }
 
-// decode reads values at their place among all.
+// decode reads consecutive values, from index from of the array on.
 func (t *table) decode(s *scratch, dst []float64, from int) error {
 	var raw []byte
 	if t.dtype.native() {

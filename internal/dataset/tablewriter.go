@@ -7,9 +7,9 @@ type tableWriter struct {
 	Table
 	format   string
 	to       io.Writer
-	done     int   // rows
-	failed   error // of writing
-	produced error // of what gives the rows
+	done     int   // rows written
+	failed   error // error of writing
+	produced error // error of the function that produces the rows
 }
 
 // run writes the whole table.
@@ -46,7 +46,7 @@ func (t *tableWriter) rows(produce func(func([]float64) error) error) error {
 	return t.produced
 }
 
-// comma separates the fields of text, 0 for binary formats.
+// comma returns the separator of text fields, 0 for binary formats.
 func (t *tableWriter) comma() byte {
 	switch t.format {
 	case formatCSV:
@@ -65,7 +65,7 @@ func (t *tableWriter) begin() error {
 	return err
 }
 
-// write writes rows.
+// write writes a number of whole rows.
 func (t *tableWriter) write(rows []float64) error {
 	if t.Cols == 0 {
 		t.done = t.Rows

@@ -11,9 +11,9 @@ import (
 	"regexp"
 )
 
-// A temporary is locked from its first moment until it has got its name, and the
-// lock ends with the process: one whose lock can be taken is nobody's. That also
-// holds for processes that do not see each other, as in containers.
+// temporaryName matches the names of temporary files. Each is locked from its creation to
+// its renaming, and the lock ends with the process. So a file that can be locked is
+// abandoned, even if processes cannot see each other, as in containers.
 var temporaryName = regexp.MustCompile(`^\.scqm-[0-9a-f]{16}\.tmp$`)
 
 var (
@@ -21,9 +21,8 @@ var (
 	errNoLocks = errors.New("there are no locks in this file system")
 )
 
-// createTemporary makes an empty file beside the target, and removes those of
-// processes that were killed. Unlike os.CreateTemp it leaves the mode to the
-// umask.
+// createTemporary creates an empty file in the directory of the target, and removes those
+// of killed processes. Unlike os.CreateTemp it leaves the mode to the umask.
 func (t target) createTemporary() (*os.File, error) {
 	dir, _ := filepath.Split(t.path)
 	clearTemporaries(dir)
@@ -48,14 +47,14 @@ func isDirectory(dir string) bool {
 	return err == nil && info.IsDir()
 }
 
-// claim locks a new file, unless it is lost: another process may have taken it
-// for abandoned before it was locked.
+// claim locks a new file. It returns false if another process removed the file as
+// abandoned before it was locked.
 func claim(f *os.File) bool {
 	err := tryLock(f)
 	return errors.Is(err, errNoLocks) || err == nil && isNamed(f, f.Name())
 }
 
-// isNamed reports whether the open file still has that name.
+// isNamed reports whether path is still a name of the open file.
 func isNamed(f *os.File, path string) bool {
 	open, err := f.Stat()
 	if err != nil {
@@ -65,9 +64,8 @@ func isNamed(f *os.File, path string) bool {
 	return err == nil && os.SameFile(open, there)
 }
 
-// clearTemporaries removes what killed processes left in a directory, as far as
-// it can. It reads the names only, so that thousands of files take a
-// millisecond.
+// clearTemporaries removes the temporary files of killed processes from a directory, and
+// ignores errors. It only reads names, which takes a millisecond for thousands of files.
 func clearTemporaries(dir string) {
 	d, err := os.Open(cmp.Or(dir, "."))
 	if err != nil {
@@ -85,7 +83,7 @@ func clearTemporaries(dir string) {
 	}
 }
 
-// removeAbandoned removes a temporary that nobody has locked.
+// removeAbandoned removes a temporary file that no process has locked.
 func removeAbandoned(path string) {
 	f, err := openToLock(path, 0)
 	if err != nil {

@@ -1,12 +1,12 @@
 package dataset
 
-// values collects numbers one by one. Memory that is not there is refused before
-// it is set aside: growing a slice would take three times as much as it holds.
+// values collects numbers one by one, in parts, and checks the available memory before it
+// allocates one. Growing a slice instead would take three times the memory.
 type values struct {
 	name  string // of the file
 	full  [][]float64
 	last  []float64
-	count int // in full
+	count int // numbers in full parts
 }
 
 const (
@@ -14,8 +14,8 @@ const (
 	maxValues   = 1 << 22
 )
 
-// newValues makes room for so many values, a bound, or for an unknown number if
-// that is negative.
+// newValues allocates room for expected numbers, an upper bound. A negative number means
+// unknown.
 func newValues(name string, expected float64) (*values, error) {
 	v := &values{name: name}
 	if expected < 0 {
@@ -38,7 +38,7 @@ func (v *values) add(x float64) error {
 	return nil
 }
 
-// grow begins another part, if there is room for it and for all parts in one.
+// grow allocates another part. It returns an error unless memory suffices for it and for a slice of all numbers.
 func (v *values) grow() error {
 	v.count += len(v.last)
 	length := min(max(v.count, firstValues), maxValues)

@@ -13,10 +13,9 @@ import (
 // outputFormats are the extensions that Write knows.
 var outputFormats = []string{formatNPY, formatNPZ, formatCSV, formatTSV}
 
-// Write writes m in the format that the extension of path tells: .npy, .npz
-// (under the key arr_0, as NumPy calls an array without a name), .csv or .tsv;
-// "-" is CSV on stdout. The file appears whole or not at all. Column names are
-// kept by CSV and TSV only.
+// Write writes m to path. The extension gives the format: .npy, .npz (with the key arr_0,
+// as in NumPy), .csv or .tsv; "-" is CSV on stdout. On failure, no partial file remains.
+// Only CSV and TSV keep column names.
 //
 // An error matches ErrInput when the path is at fault, not when the disk is.
 func Write(path string, m *Matrix, stdout io.Writer) error {
@@ -32,10 +31,10 @@ type Table struct {
 	Names      []string
 }
 
-// WriteRows is [Write] for a table whose rows need not be in memory at once:
-// produce hands them to its argument in order, any number of whole rows at a time.
-// An error of produce is returned as it is, and leaves no file; what went to
-// stdout before, or to a pipe, stays.
+// WriteRows is [Write] for a table that need not be in memory: produce passes its rows, in
+// order, to write, any number of whole rows per call. If produce returns an error,
+// WriteRows returns it, and no file remains; bytes already written to stdout or a pipe
+// remain.
 func WriteRows(path string, t Table, stdout io.Writer, produce func(write func(rows []float64) error) error) error {
 	w := tableWriter{Table: t, format: formatCSV}
 	if path == "-" {
@@ -59,10 +58,10 @@ func WriteRows(path string, t Table, stdout io.Writer, produce func(write func(r
 	return err
 }
 
-// CheckOutput tells before a long computation whether its result can be written:
-// the extension of path is one of those given (or, if none are given, one that
-// Write knows, or path is "-"), and a file can be made in its directory, which is
-// tried. It matches ErrInput.
+// CheckOutput checks, before a long computation, that its result can be written. The
+// extension of path must be one of those given; if none are given, it must be one of
+// Write, or path must be "-". CheckOutput also tries to create a file in the directory.
+// The error matches ErrInput.
 func CheckOutput(path string, extensions ...string) error {
 	if len(extensions) == 0 {
 		if path == "-" {
@@ -85,15 +84,15 @@ func CheckPlace(path string) error {
 	return nil
 }
 
-// IsStream reports whether path is a pipe or a device, which WriteFileAtomic writes
-// to as it goes, and waits for.
+// IsStream reports whether path is a pipe or a device. WriteFileAtomic writes to these
+// directly, and may block.
 func IsStream(path string) bool {
 	t, err := resolveTarget(path)
 	return err == nil && path != "-" && t.stream
 }
 
-// ReadOnce reports whether path is standard input, a pipe or a device, which cannot
-// be read again.
+// ReadOnce reports whether path is standard input, a pipe or a device, and so can be read
+// only once.
 func ReadOnce(path string) bool {
 	if path == "-" {
 		return true
@@ -103,9 +102,8 @@ func ReadOnce(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// SameFile reports whether writing the file output would replace what is read from
-// input, which may end in the key of an array. Neither is a file if it is "" or
-// "-".
+// SameFile reports whether writing to output would overwrite the file of input. A trailing
+// :key of input is ignored. The paths "" and "-" are not files.
 func SameFile(output, input string) bool {
 	input, _ = splitKey(input)
 	if output == "" || input == "" || output == "-" || input == "-" {
