@@ -115,8 +115,8 @@ func BackwardCholeskyRows(b, l []float64, n, m int) {
 	}
 }
 
-// StoreCholeskyLane writes the lower triangle of the n x n factor l, row by row, into lane j of
-// many systems, n(n+1)/2 x lanes.
+// StoreCholeskyLane writes the lower triangle of the n x n factor l, row by row, into
+// column j of dst, n(n+1)/2 x lanes, which holds the factors of many systems.
 func StoreCholeskyLane(dst, l []float64, n, j, lanes int) {
 	for i := range n {
 		for k := range i + 1 {
@@ -125,8 +125,8 @@ func StoreCholeskyLane(dst, l []float64, n, j, lanes int) {
 	}
 }
 
-// SolveCholeskyLanes solves LL'x = b in place for many systems, one per column of b, n x lanes, bit-identical to
-// [SolveCholesky]. l is as written by [StoreCholeskyLane].
+// SolveCholeskyLanes solves LL'x = b in place for many systems, one per column of b, n x lanes. l is
+// as written by [StoreCholeskyLane]. The result is bit-identical to that of [SolveCholesky].
 func SolveCholeskyLanes(b, l []float64, n, lanes int) {
 	entry := func(i, k int) []float64 {
 		at := (i*(i+1)/2 + k) * lanes
@@ -148,7 +148,7 @@ func SolveCholeskyLanes(b, l []float64, n, lanes int) {
 	}
 }
 
-// divideEntries divides the entries of dst by those of x.
+// divideEntries writes dst_k / x_k to dst.
 func divideEntries(dst, x []float64) {
 	x = x[:len(dst)]
 	for i := range dst {
@@ -156,7 +156,7 @@ func divideEntries(dst, x []float64) {
 	}
 }
 
-// subtractProducts subtracts the products of entries from dst.
+// subtractProducts subtracts x_k y_k from dst_k.
 func subtractProducts(dst, x, y []float64) {
 	x, y = x[:len(dst)], y[:len(dst)]
 	for i := range dst {
@@ -201,6 +201,6 @@ func JitteredCholesky(a []float64, n int) {
 	}
 }
 
-// systemJitter is added to the diagonal of a system, relative to it, so that
-// rounding cannot make it indefinite.
+// systemJitter is the relative amount added to the diagonal of a system, so that rounding
+// cannot make it indefinite.
 const systemJitter = 1e-10

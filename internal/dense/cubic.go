@@ -2,8 +2,8 @@ package dense
 
 import "math"
 
-// CubicRoots writes the real roots of a t^3 + b t^2 + c t + e and returns their number. If a is 0 it solves the
-// equation of lower degree.
+// CubicRoots writes the real roots of a t^3 + b t^2 + c t + e and returns their number. If
+// a is 0, it solves the equation of lower degree.
 func CubicRoots(roots *[3]float64, a, b, c, e float64) int {
 	if size := math.Max(math.Abs(b), math.Max(math.Abs(c), math.Abs(e))); math.Abs(a) <= 1e-14*size {
 		return quadraticRoots(roots, b, c, e)

@@ -1,7 +1,7 @@
 package dense
 
-// Definite reports whether a symmetric matrix, n x n, is positive definite to working precision, by
-// its Cholesky factor: n^3/3 operations.
+// Definite reports whether a symmetric n x n matrix is positive definite to working
+// precision. It computes a Cholesky factor: n^3/3 operations.
 func Definite(m []float64, n int) bool {
 	return factors(m, n)
 }

@@ -2,9 +2,9 @@ package dense
 
 import "math"
 
-// Solve solves a x = b by Gaussian elimination with partial pivoting. It overwrites a,
-// n x n, and b, which becomes x, and reports false where a is singular to rounding. It
-// takes 2n^3/3 operations.
+// Solve solves a x = b by Gaussian elimination with partial pivoting: 2n^3/3 operations.
+// It overwrites the n x n matrix a, and b by x. It returns false if a is singular to
+// working precision.
 func Solve(a, b []float64, n int) bool {
 	var largest float64
 	for _, v := range a[:n*n] {

@@ -4,7 +4,7 @@ import "math"
 
 // Operations on the entries of vectors of one length. dst may be one of the arguments.
 
-// Products writes x_k y_k.
+// Products writes x_k y_k to dst.
 func Products(dst, x, y []float64) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	for k, v := range x {
@@ -12,7 +12,7 @@ func Products(dst, x, y []float64) {
 	}
 }
 
-// Magnitudes writes |x_k|.
+// Magnitudes writes |x_k| to dst.
 func Magnitudes(dst, x []float64) {
 	dst = dst[:len(x)]
 	for k, v := range x {
@@ -20,7 +20,7 @@ func Magnitudes(dst, x []float64) {
 	}
 }
 
-// Roots writes the square roots of x_k.
+// Roots writes the square roots of x_k to dst.
 func Roots(dst, x []float64) {
 	dst = dst[:len(x)]
 	for k, v := range x {
@@ -28,7 +28,7 @@ func Roots(dst, x []float64) {
 	}
 }
 
-// WithSigns writes |factor x_k| with the sign of y_k, including the sign of zero.
+// WithSigns writes |factor x_k| with the sign of y_k to dst. The sign of a zero y_k counts too.
 func WithSigns(dst []float64, factor float64, x, y []float64) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	for k, v := range x {

@@ -17,7 +17,7 @@ func Gram(dst, e []float64, m, d int, factor float64) {
 	}
 }
 
-// longRow is the length from which on a row justifies a call.
+// longRow is the least length of a row for which calling a kernel pays off.
 const longRow = 16
 
 // AddOuterProduct adds factor x x' to the upper triangle of dst.

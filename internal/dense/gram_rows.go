@@ -2,7 +2,7 @@ package dense
 
 //go:generate sh -c "go run ./assembly gram_arm64 > gram_rows_arm64.s"
 
-// gramTile is the number of columns of a tile of rows, which stays in the nearest cache.
+// gramTile is the number of columns of a tile of rows, which fits in the first-level cache.
 const gramTile = 512
 
 // GramRows writes the lower triangle of FF' into the p x p matrix dst, for F of p rows of length n. It multiplies two
@@ -29,8 +29,8 @@ func GramRows(dst, f []float64, p, n int) {
 	}
 }
 
-// addBlock adds the products of rows q and q+1 with rows k to k+3, where they are in
-// the lower triangle.
+// addBlock adds the products of rows q and q+1 with rows k to k+3, for the entries that
+// are in the lower triangle.
 func addBlock(dst, f []float64, p, n, q, k, from, to int) {
 	var block [8]float64
 	products2x4(&block, f[q*n+from:(q+1)*n+to], f[k*n+from:(k+3)*n+to], n, to-from)
@@ -42,8 +42,8 @@ func addBlock(dst, f []float64, p, n, q, k, from, to int) {
 	}
 }
 
-// products2x4 writes the inner products of two rows with four, of length n, which are
-// stride apart.
+// products2x4 writes the inner products of two rows with four, all of length n. The rows
+// of each group are stride apart.
 func products2x4(dst *[8]float64, a, b []float64, stride, n int) {
 	if n == 0 || !wide {
 		products2x4Plain(dst, a, b, stride, n)

@@ -10,7 +10,7 @@ import "math"
 type inverter struct {
 	m      int
 	pivots []int
-	panel  []float64 // m x inverterColumns: the columns that are eliminated, and zeros
+	panel  []float64 // m x inverterColumns: the columns being eliminated, and zeros
 	rows   []float64 // inverterColumns x m
 }
 
@@ -21,7 +21,7 @@ func newInverter(m int) inverter {
 	return inverter{m: m, pivots: make([]int, m), panel: make([]float64, m*inverterColumns), rows: make([]float64, inverterColumns*m)}
 }
 
-// invert returns false, with a partly overwritten, if a is singular or holds NaN.
+// invert inverts a. It returns false, with a partly overwritten, if a is singular or holds NaN.
 func (v *inverter) invert(a []float64) bool {
 	m := v.m
 	for from := 0; from < m; from += inverterColumns {
@@ -52,7 +52,7 @@ func (v *inverter) invert(a []float64) bool {
 	return true
 }
 
-// eliminate takes column k, which is that of the panel with the number column.
+// eliminate does the elimination step of column k, which is the given column of the panel.
 func (v *inverter) eliminate(k, column int) bool {
 	best, most := k, math.Abs(v.row(k)[column])
 	for i := k + 1; i < v.m; i++ {
@@ -89,12 +89,12 @@ func (v *inverter) eliminate(k, column int) bool {
 	return true
 }
 
-// row is a row of the panel.
+// row returns row i of the panel.
 func (v *inverter) row(i int) *[inverterColumns]float64 {
 	return (*[inverterColumns]float64)(v.panel[i*inverterColumns:])
 }
 
-// follow applies the steps of eliminate to a range of columns.
+// follow applies the steps of eliminate to the columns from..to.
 func (v *inverter) follow(a []float64, from, to, first, last int) {
 	m, cols := v.m, last-first
 	if cols == 0 {

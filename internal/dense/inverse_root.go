@@ -6,12 +6,12 @@ import "math"
 // the eigenvalues of C. They eliminate rows: B_i|C_i|^-1 B_i' = B_i R_i (B_i R_i)'.
 type InverseRoot struct {
 	R []float64 // d x d
-	// Flatness is the least eigenvalue, relative to the largest magnitude; smaller ones are raised to it.
+	// Flatness is a lower limit of eigenvalues, relative to the largest magnitude; smaller ones are raised to it.
 	Flatness float64
 	eigen    *SymmetricEigen
 }
 
-// NewInverseRoot allocates for d x d matrices, with a Flatness of 1e-8.
+// NewInverseRoot returns an InverseRoot for d x d matrices, with a Flatness of 1e-8.
 func NewInverseRoot(d int) *InverseRoot {
 	return &InverseRoot{R: make([]float64, d*d), Flatness: 1e-8, eigen: NewSymmetricEigen(d)}
 }
@@ -30,8 +30,8 @@ func (k *InverseRoot) Multiply(dst, b []float64) {
 	copy(dst, out)
 }
 
-// Find finds R. Of a safely positive definite C = LL' that is the upper triangular L^-T, else E |w|^-1/2 from the
-// eigenvalues w; a C of zero, that of a row without weight, has R = 0.
+// Find sets R for the matrix c. If C = LL' is safely positive definite, R is the upper triangular L^-T, else E
+// |w|^-1/2 from the eigenvalues w and eigenvectors E. If C = 0, as for a row without weight, R = 0.
 func (k *InverseRoot) Find(c []float64) {
 	d := len(k.eigen.Values)
 	var most float64

@@ -2,10 +2,10 @@ package dense
 
 import "math"
 
-// JacobiEigen turns the symmetric n x n matrix a into the diagonal one of its
-// eigenvalues and writes the eigenvectors into the rows of v, by cyclic
-// rotations. It allocates nothing, is accurate to rounding relative to the
-// largest eigenvalue, and faster than tridiagonal methods for n below about 10.
+// JacobiEigen overwrites the symmetric n x n matrix a by the diagonal matrix of its
+// eigenvalues, and writes the eigenvectors into the rows of v. It uses cyclic rotations
+// and allocates nothing. Errors are rounding errors relative to the largest eigenvalue.
+// For n below about 10 it is faster than tridiagonal methods.
 //
 // Source: G. H. Golub, C. F. Van Loan, Matrix Computations, section 8.5.
 func JacobiEigen(a, v []float64, n int) {
@@ -40,7 +40,7 @@ func jacobiEigen(a, v []float64, n int) {
 	}
 }
 
-// annihilate makes entry (p, q) of a zero.
+// annihilate makes entry (p, q) of a zero by a rotation.
 func annihilate(a, v []float64, n, p, q int) {
 	apq := a[p*n+q]
 	if apq == 0 {
@@ -70,7 +70,7 @@ func annihilate(a, v []float64, n, p, q int) {
 // jacobiSweeps bounds the sweeps of jacobiEigen; six or seven are usual.
 const jacobiSweeps = 30
 
-// jacobiEigen3 is JacobiEigen for n = 3, step by step, without loops within a rotation.
+// jacobiEigen3 is JacobiEigen for n = 3, without loops within a rotation.
 func jacobiEigen3(a, v *[9]float64) {
 	*v = [9]float64{0: 1, 4: 1, 8: 1}
 	for range jacobiSweeps {
@@ -85,7 +85,7 @@ func jacobiEigen3(a, v *[9]float64) {
 	}
 }
 
-// annihilate3 makes entry (p, q) of a zero, k being the third row.
+// annihilate3 makes entry (p, q) of a zero by a rotation; k is the third index.
 func annihilate3(a, v *[9]float64, p, q, k int) {
 	apq := a[3*p+q]
 	if apq == 0 {

@@ -2,7 +2,7 @@ package dense
 
 import "golang.org/x/sys/cpu"
 
-// wide is AVX2, wider AVX-512. All processors with AVX-512 but the first have VL and DQ.
+// wide reports AVX2, wider AVX-512 with VL and DQ, which all processors with AVX-512 but the first have.
 var (
 	wide  = cpu.X86.HasAVX2
 	wider = cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ

@@ -1,4 +1,4 @@
 package dense
 
-// wide is AdvSIMD, which all processors have.
+// wide reports that AdvSIMD kernels can be used: all arm64 processors have it.
 const wide = true

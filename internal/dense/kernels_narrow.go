@@ -4,7 +4,7 @@ package dense
 
 const wider = false
 
-// HasAVX2 reports whether kernels may use AVX2.
+// HasAVX2 reports whether kernels may use AVX2, which is false here.
 func HasAVX2() bool { return false }
 
 func frameTileWider(*float64, int, *float64, *float64, int, *float64, *float64, int, int, int, int) {
@@ -17,5 +17,5 @@ func combineWide(_, _, _ []float64) { none() }
 
 func addColumnProductsWide([]float64, *float64, int, *float64, int, int) { none() }
 
-// none replaces kernels that the processor does not have; callers check first.
+// none replaces kernels that the processor does not support, which callers never call.
 func none() { panic("dense: no such instructions") }

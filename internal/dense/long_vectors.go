@@ -9,8 +9,8 @@ import (
 
 //go:generate sh -c "go run ./assembly vectors_arm64 > long_vectors_arm64.s"
 
-// InnerProduct returns the inner product of long vectors of one length, in 16 partial sums: four at once if the
-// processor can, with the same bits on all processors.
+// InnerProduct returns the inner product of long vectors of equal length, in 16 partial sums. It uses
+// vector instructions if available; the result has the same bits on all processors.
 func InnerProduct(x, y []float64) float64 {
 	y = y[:len(x)]
 	if wide {
@@ -19,10 +19,10 @@ func InnerProduct(x, y []float64) float64 {
 	return innerProduct(x, y)
 }
 
-// fewEntries is the length up to which a loop takes less time than the call of a kernel.
+// fewEntries is the length up to which a Go loop is faster than a call of a kernel.
 const fewEntries = 8
 
-// AddScaled adds factor times x to dst, vectors of one length.
+// AddScaled adds factor * x to dst, which has the length of x.
 func AddScaled(dst []float64, factor float64, x []float64) {
 	dst = dst[:len(x)]
 	switch {
@@ -69,7 +69,7 @@ func addScaled(dst []float64, factor float64, x []float64) {
 	}
 }
 
-// Farthest returns the largest |x_k - y_k| of vectors of one length. It ignores NaN, and returns 0 for none.
+// Farthest returns the largest |x_k - y_k| of vectors of equal length. It ignores NaN, and returns 0 for empty vectors.
 func Farthest(x, y []float64) (most float64) {
 	y = y[:len(x)]
 	for k, v := range x {
@@ -80,8 +80,8 @@ func Farthest(x, y []float64) (most float64) {
 	return most
 }
 
-// FiniteUntil returns an index before which all numbers are finite: the length if all are, otherwise at most 511
-// before the first that is not.
+// FiniteUntil returns an index before which all numbers are finite: the length if all are
+// finite, otherwise at most 511 less than the index of the first other number.
 func FiniteUntil(x []float64) int {
 	var zeros [512]float64
 	for from := 0; from < len(x); from += len(zeros) {
@@ -93,7 +93,7 @@ func FiniteUntil(x []float64) int {
 	return len(x)
 }
 
-// Distance is the Euclidean one of long vectors of one length.
+// Distance returns the Euclidean distance of long vectors of equal length.
 func Distance(x, y []float64) float64 {
 	var square [1]float64
 	SquaredDistances(square[:], x, y[:len(x)], 1, len(x))
@@ -103,8 +103,8 @@ func Distance(x, y []float64) float64 {
 	return floats.Distance(x, y[:len(x)], 2)
 }
 
-// WithFiniteRows calls work with rows of dim numbers, in which rows with NaN or Inf are replaced by zeros. The
-// results of those rows become NaN. Every result has the same number of entries for each row, or is nil.
+// WithFiniteRows calls work with r, of rows of dim numbers, after replacing rows with NaN or Inf by zeros. Then
+// it sets the results of those rows to NaN. Each result is nil or has the same number of entries for every row.
 func WithFiniteRows(r []float64, dim int, work func(r []float64) error, results ...[]float64) error {
 	if FiniteUntil(r) == len(r) {
 		return work(r)

@@ -5,7 +5,7 @@ import "math"
 const (
 	// Flat is the curvature, relative to the largest entry of a Hessian, that counts as zero.
 	Flat = 1e-10
-	// raised is the least curvature of a direction, in the same units, if a Hessian is not safely positive definite.
+	// raised is the least curvature, in the same units, to which NewtonStep raises eigenvalues.
 	raised = 1e-3
 )
 
@@ -52,8 +52,8 @@ func NewtonStep(step, h, g []float64, flat float64) {
 	}
 }
 
-// planeStep solves Hx = step in place for a 2 x 2 matrix with pivots above a least one, bit-identical to Cholesky and
-// SolveCholesky. It returns false if a pivot is too small.
+// planeStep solves Hx = step in place for a 2 x 2 matrix, bit-identical to Cholesky and
+// SolveCholesky. It returns false if a pivot is not above least.
 func planeStep(step, h []float64, least float64) bool {
 	h, step = h[:4:4], step[:2:2]
 	if !(h[0] > least) {

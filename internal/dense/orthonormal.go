@@ -2,8 +2,8 @@ package dense
 
 import "gonum.org/v1/gonum/floats"
 
-// CompleteRows extends orthonormal first rows of a, of length D, to all rows. Each further row is the coordinate axis
-// furthest from the span of the earlier rows, orthogonalised.
+// CompleteRows extends the first rows of a, have orthonormal rows of length D, to all rows. Each new
+// row is the coordinate axis furthest from the span of the earlier rows, orthogonalised.
 func CompleteRows(a []float64, have, D int) {
 	k := len(a) / D
 	left := make([]float64, D) // squared distance of each axis from the rows so far
@@ -24,11 +24,11 @@ func CompleteRows(a []float64, have, D int) {
 	}
 }
 
-// Independent is the least distance of a unit vector from the span of others for it to count as linearly independent.
+// Independent is the distance from the span of other vectors below which a unit vector counts as dependent on them.
 const Independent = 1e-10
 
-// OrthonormalizeRows makes rows of length D orthonormal, in order. It reports false
-// if one depends on those before it.
+// OrthonormalizeRows makes the rows of a, of length D, orthonormal, in order. It returns
+// false if a row depends on earlier ones.
 func OrthonormalizeRows(a []float64, D int) bool {
 	ok := true
 	for i := range len(a) / D {

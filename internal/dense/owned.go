@@ -2,5 +2,5 @@ package dense
 
 import "gonum.org/v1/gonum/mat"
 
-// Owned is a matrix that its maker no longer uses. The receiver may keep its entries, and change them.
+// Owned is a matrix that its creator no longer uses. The function that receives it may keep and change its entries.
 type Owned struct{ *mat.Dense }

@@ -2,8 +2,8 @@ package dense
 
 import "math"
 
-// PlaneRoot writes R with C^-1 = RR', upper triangular, for a symmetric 2 x 2 matrix C. It reports false where a pivot of C is
-// not above flatness times both entries of the diagonal.
+// PlaneRoot writes the upper triangular R with C^-1 = RR', for a symmetric 2 x 2 matrix C.
+// It returns false unless each pivot of C is above flatness times both diagonal entries.
 func PlaneRoot(r, c []float64, flatness float64) bool {
 	least, other := flatness*c[0], flatness*c[3]
 	if !(c[0] > least) || !(c[0] > other) {
@@ -20,7 +20,7 @@ func PlaneRoot(r, c []float64, flatness float64) bool {
 	return true
 }
 
-// TimesPlaneRoots writes b_i R_i for rows b_i, which b holds one after the other, and 2 x 2 matrices R_i.
+// TimesPlaneRoots writes b_i R_i for rows b_i of length 2, stored one after the other, and 2 x 2 matrices R_i.
 func TimesPlaneRoots(dst, b, roots []float64) {
 	for i := 0; i+1 < len(b) && i+1 < len(dst); i += 2 {
 		r := roots[2*i : 2*i+4 : 2*i+4]

@@ -34,15 +34,15 @@ const (
 	polarTolerance = 1e-9
 )
 
-// NewPolar prepares for n x m matrices, n up to most.
+// NewPolar returns a Polar for n x m matrices with n up to most.
 func NewPolar(m, most int) *Polar {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &Polar{m: m, b: vec(m * most), r: vec(m * m), inverse: vec(m * m), next: vec(m * most), inverter: newInverter(m)}
 }
 
-// Factor replaces q by the polar factor of a and returns the distance between the
-// two in the Frobenius norm. Where a is singular or not finite it leaves q as
-// it is and reports false.
+// Factor overwrites q by the polar factor of a, and returns the Frobenius distance between
+// the old and the new q. If a is singular or not finite, it leaves q unchanged and returns
+// false.
 func (p *Polar) Factor(q, a []float64, n int) (float64, bool) {
 	next := p.next[:p.m*n]
 	if n == p.m {
@@ -87,7 +87,7 @@ func (p *Polar) factorize(a []float64, n int) bool {
 	return true
 }
 
-// iterate replaces R' by its polar factor.
+// iterate replaces R' by its polar factor, by Newton's iteration.
 func (p *Polar) iterate() bool {
 	m := p.m
 	for range polarSteps {

@@ -9,20 +9,20 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// NearestOrthonormal finds the matrix with orthonormal columns that is nearest to an
-// n x m matrix, n >= m, whatever its rank: the polar factor or, where the rank is
-// below m, one of the nearest. Matrices are held by columns, as m rows of length n.
+// NearestOrthonormal finds a matrix with orthonormal columns that is nearest to an n x m
+// matrix, n >= m. At rank m it is the polar factor; at a lower rank it is one of several.
+// Matrices are held by columns, as m rows of length n.
 //
 // With A' = LQ and the singular value decomposition L = U S V', the factor is U V' Q,
-// where Q is never formed. It takes twice the time of [Polar], which singular matrices
-// stop, and for m > 32 runs in blocks, on several goroutines.
+// where Q is never formed. Unlike [Polar] it accepts singular matrices, but takes twice
+// the time. For m > 32 it runs in blocks, on several goroutines.
 type NearestOrthonormal struct {
 	m, n             int
 	l, u, vt         blas64.General // m x m
 	tau, sigma, work []float64
 }
 
-// NewNearestOrthonormal prepares for n x m matrices.
+// NewNearestOrthonormal returns a NearestOrthonormal for n x m matrices.
 func NewNearestOrthonormal(m, n int) *NearestOrthonormal {
 	square := func() blas64.General {
 		return blas64.General{Rows: m, Cols: m, Stride: m, Data: make([]float64, m*m)}
@@ -43,8 +43,8 @@ func NewNearestOrthonormal(m, n int) *NearestOrthonormal {
 	return s
 }
 
-// Factor writes the nearest matrix into q, and destroys a, which must be finite with
-// finite squares. It reports false where the singular values do not converge.
+// Factor writes the nearest matrix into q, and overwrites a. The entries of a and their
+// squares must be finite. It returns false if the singular values do not converge.
 func (s *NearestOrthonormal) Factor(q, a []float64) bool {
 	m := s.m
 	at := blas64.General{Rows: m, Cols: s.n, Stride: s.n, Data: a}

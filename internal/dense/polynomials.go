@@ -1,6 +1,6 @@
 package dense
 
-// PolynomialBlock divides the padded number of polynomials: [CombineColumns] processes this many at once.
+// PolynomialBlock is a divisor of the padded number of polynomials: [CombineColumns] processes this many at once.
 const PolynomialBlock = 8
 
 // CombineColumns writes sum_a factors_a column_a into dst. The columns have the length of dst, a multiple of
@@ -20,8 +20,8 @@ func CombineColumns(dst, columns, factors []float64) {
 	}
 }
 
-// AddColumnProducts adds sum_j x_j y_j, entry by entry, to dst, for count columns of its length, a multiple of
-// [PolynomialBlock]. Columns of x begin xStep entries apart, those of y yStep.
+// AddColumnProducts adds sum_j x_j y_j, entry by entry, to dst. There are count columns x_j and y_j of the
+// length of dst, a multiple of [PolynomialBlock]. Columns of x begin xStep entries apart, those of y yStep.
 func AddColumnProducts(dst, x []float64, xStep int, y []float64, yStep, count int) {
 	n := len(dst)
 	if n%PolynomialBlock != 0 {

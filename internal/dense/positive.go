@@ -3,10 +3,10 @@ package dense
 import "math"
 
 const (
-	// factoredRows is the number of rows of a factor from which others are subtracted at a time, and finishedRows that of
-	// those which are then found.
+	// factoredRows is the number of rows of a factor that are subtracted from later rows at a
+	// time, finishedRows the number of those later rows that are completed at a time.
 	factoredRows, finishedRows = 48, 12
-	// trapezoidRows is the number of rows of a trapezoid.
+	// trapezoidRows is the number of rows of R that a trapezoid holds.
 	trapezoidRows = 2 * factoredRows
 )
 
@@ -46,10 +46,10 @@ func factors(m []float64, n int) bool {
 	return true
 }
 
-// row is row i from its diagonal on.
+// row returns row i from its diagonal on.
 func (p trapezoid) row(i int) []float64 { return p.r[i*p.stride+i : (i+1)*p.stride] }
 
-// subtract subtracts from some rows the contribution of a range of earlier rows of R.
+// subtract subtracts the contribution of rows from..to of above from count rows, beginning with row first.
 func (p trapezoid) subtract(above trapezoid, from, to, first, count int, weights []float64) {
 	if from == to {
 		return
@@ -65,7 +65,7 @@ func (p trapezoid) subtract(above trapezoid, from, to, first, count int, weights
 	sums.to(p.r[first*p.stride+first:], p.stride, count, p.stride-first)
 }
 
-// factor converts some rows of R'R, minus the contribution of earlier rows, to rows of R.
+// factor converts rows of R'R, after subtract, to rows of R.
 func (p trapezoid) factor(first, count int) bool {
 	for i := first; i < first+count; i++ {
 		row := p.row(i)

@@ -8,22 +8,22 @@ package dense
 //go:generate sh -c "go run ./assembly products_arm64 > products_arm64.s"
 
 const (
-	// tileAxes is the number of axes, or of sums, that a kernel takes at a time.
+	// tileAxes is the number of axes, or of sums, that a kernel processes at a time.
 	tileAxes = 6
-	// tileRows is the number of rows that a kernel takes at a time.
+	// tileRows is the number of rows that a kernel processes at a time.
 	tileRows = 4
 	// tileColumns is the number of columns whose sums a kernel keeps in registers.
 	tileColumns = 32
 	// prefetchBytes is the least prefetch distance, which corresponds to the memory latency.
 	prefetchBytes = 4096
-	// tileLength is the number of rows that are summed before other columns are.
+	// tileLength is the number of rows that are summed for a tile of columns before the next tile.
 	tileLength = 256
 )
 
-// FrameProducts writes the products of n rows of x, n x length, less c, with m >= 1 axes, m
-// x length, into y, m x stride: y[k*stride+i] = axis_k'(x_i - c). Where squares is not nil
-// it writes |x_i - c|^2 there. Nil for c stands for 0. It takes 2(m+1) operations for an
-// entry of x, and reads x once for five axes, and once more for each six others.
+// FrameProducts writes y[k*stride+i] = axis_k'(x_i - c) for n rows x_i of x, n x length,
+// and the m >= 1 rows of axes, m x length; y is m x stride. If squares is not nil, it
+// receives |x_i - c|^2. A nil c means 0. It takes 2(m+1) operations per entry of x, and
+// reads x once for five axes and again for each six more.
 func FrameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m, length int) {
 	x, axes, y = x[:n*length], axes[:m*length], y[:(m-1)*stride+n]
 	if squares != nil {
@@ -47,7 +47,7 @@ func FrameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 	}
 }
 
-// addressed is a matrix whose rows begin apart entries after each other.
+// addressed is a matrix whose rows begin apart entries from each other.
 type addressed struct {
 	x     []float64
 	apart int
@@ -64,7 +64,7 @@ func SquaredDistances(squares, x, c []float64, n, length int) {
 	framePanel(squares, 0, squares, rows, c, rows, n, 0, length) // there are no axes, and no products
 }
 
-// framePanel computes these for as many axes as a kernel takes.
+// framePanel is FrameProducts for as many axes as a kernel processes.
 func framePanel(y []float64, stride int, squares []float64, x addressed, c []float64, axes addressed, n, count, length int) {
 	y = y[:max(count-1, 0)*stride+n]
 	tile := 8 * tileRows * x.apart
@@ -81,7 +81,7 @@ func framePanel(y []float64, stride int, squares []float64, x addressed, c []flo
 	}
 }
 
-// at returns x from index i on, nil if x is nil.
+// at returns the address of x[i], nil if x is nil.
 func at(x []float64, i int) *float64 {
 	if x == nil {
 		return nil
@@ -103,7 +103,7 @@ func frameProducts(y []float64, stride int, squares, x, c, axes []float64, n, m,
 	}
 }
 
-// laneProduct returns the product of x - c with an axis, or with itself if axis is nil, by sums of eight lanes.
+// laneProduct returns the product of x - c with axis in eight partial sums. If axis is nil it returns |x - c|^2.
 func laneProduct(x, c, axis []float64) float64 {
 	var s [8]float64
 	for j, e := range x {
@@ -119,20 +119,20 @@ func laneProduct(x, c, axis []float64) float64 {
 	return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-// AddProduct adds A'B to C, k x cols, for A of n x k and B of n x cols.
+// AddProduct adds A'B to the k x cols matrix C, for A of n x k and B of n x cols.
 func AddProduct(c, a, b []float64, n, k, cols int) {
 	AddCentredProduct(c, a, b, nil, n, k, cols)
 }
 
-// AddCentredProduct adds A'(B - 1c') to sums, k x cols, for A of n x k and B of n x cols. Nil for
-// c stands for 0.
+// AddCentredProduct adds A'(B - 1c') to sums, k x cols, for A of n x k and B of n x cols.
+// A nil c means 0.
 func AddCentredProduct(sums, a, b, c []float64, n, k, cols int) {
 	add := weighted{w: a[:n*k], row: k, column: 1, x: b[:n*cols], stride: cols, c: c, n: n}
 	add.to(sums[:k*cols], cols, k, cols)
 }
 
-// AddColumnsProduct is AddProduct for some columns of B, n x stride, from one to another: C is
-// k x (to-from).
+// AddColumnsProduct is AddProduct for the columns from..to of B, n x stride: C is k x
+// (to-from).
 func AddColumnsProduct(c, a, b []float64, n, k, stride, from, to int) {
 	if n > 0 && from < to {
 		add := weighted{w: a[:n*k], row: k, column: 1, x: b[from : n*stride], stride: stride, n: n}
@@ -140,29 +140,29 @@ func AddColumnsProduct(c, a, b []float64, n, k, stride, from, to int) {
 	}
 }
 
-// AddRowProduct adds AB to C, n x cols, for A of n x k and B of k x cols.
+// AddRowProduct adds AB to the n x cols matrix C, for A of n x k and B of k x cols.
 func AddRowProduct(c, a, b []float64, n, k, cols int) {
 	AddCentredRowProduct(c, a, b, nil, n, k, cols)
 }
 
-// AddCentredRowProduct adds A(B - 1c') to sums, n x cols, for A of n x k and B of k x cols. Nil for
-// c stands for 0.
+// AddCentredRowProduct adds A(B - 1c') to sums, n x cols, for A of n x k and B of k x
+// cols. A nil c means 0.
 func AddCentredRowProduct(sums, a, b, c []float64, n, k, cols int) {
 	add := weighted{w: a[:n*k], row: 1, column: k, x: b[:k*cols], stride: cols, c: c, n: k}
 	add.to(sums[:n*cols], cols, n, cols)
 }
 
-// AddSquare adds X'X to C, cols x cols, for X of n x cols: in the rows from one to another what is
-// on and above the diagonal, and of what is below it up to five entries of a row. The first row is a
-// multiple of SquareRows, where bits are not to depend on it.
+// AddSquare adds rows from..to of X'X to C, cols x cols, for X of n x cols. It writes the
+// entries on and above the diagonal, and up to five below it in each row. If bits must not
+// depend on from, it must be a multiple of SquareRows.
 func AddSquare(c, x []float64, n, cols, from, to int) { addUpper(c, x, x, n, cols, from, to) }
 
-// AddWeightedSquare adds X'WX to C, cols x cols, for X of n x cols and WX, its rows times numbers:
-// what is on and above the diagonal, and of what is below it up to five entries of a row. The bits are those
-// of [AddOuterProduct] row by row.
+// AddWeightedSquare adds X'WX to C, cols x cols, for X of n x cols; wx is WX, the weighted
+// rows. It writes the entries on and above the diagonal, and up to five below it in each
+// row. The result has the same bits as [AddOuterProduct] row by row.
 func AddWeightedSquare(c, wx, x []float64, n, cols int) { addUpper(c, wx, x, n, cols, 0, cols) }
 
-// addUpper adds W'X to C where that is symmetric, in the rows from one to another, as AddSquare does.
+// addUpper adds rows from..to of W'X to C, like AddSquare; W'X is symmetric.
 func addUpper(c, w, x []float64, n, cols, from, to int) {
 	for k := from; k < to && n > 0; k += tileAxes {
 		add := weighted{w: w[k:], row: cols, column: 1, x: x[k:], stride: cols, n: n}
@@ -170,11 +170,11 @@ func addUpper(c, w, x []float64, n, cols, from, to int) {
 	}
 }
 
-// SquareRows is the least number of rows whose squares justify a goroutine.
+// SquareRows is the least number of rows of a square for which a goroutine pays off.
 const SquareRows = 8 * tileAxes
 
-// weighted are n rows of x, stride apart, less c where that is not nil, with weights for each of
-// some sums: row i counts w[i*row+k*column] times in sum k.
+// weighted are n rows of x, stride apart, minus c unless that is nil, with a weight for
+// each row and sum: row i has the weight w[i*row+k*column] in sum k.
 type weighted struct {
 	w           []float64
 	row, column int
@@ -184,7 +184,7 @@ type weighted struct {
 	n           int
 }
 
-// to adds the first columns of the rows to as many sums, which are stride apart.
+// to adds the first count columns of the weighted rows to the sums, which are stride apart.
 func (a *weighted) to(sums []float64, stride, count, cols int) {
 	if a.n == 0 || count == 0 || cols == 0 {
 		return

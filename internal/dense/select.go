@@ -1,7 +1,7 @@
 package dense
 
-// Select returns entry k, from 0, of x in ascending order. It changes the order of x, and takes about 3 len(x)
-// comparisons. No number may be NaN.
+// Select returns x_(k), the number with index k, from 0, in ascending order. It reorders
+// x, and takes about 3 len(x) comparisons. x must not contain NaN.
 //
 // Source: C. A. R. Hoare, Algorithm 65: Find, Communications of the ACM 4 (1961); the pivot is the
 // middle one of three.

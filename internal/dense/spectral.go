@@ -14,7 +14,7 @@ import "math"
 // 8.3.3; H. Bowdler, R. S. Martin, C. Reinsch, J. H. Wilkinson, The QR and QL algorithms for
 // symmetric matrices, Numerische Mathematik 11 (1968).
 type Spectral struct {
-	// Values are the eigenvalues, in no order.
+	// Values are the eigenvalues, not sorted.
 	Values []float64
 
 	n         int
@@ -25,20 +25,20 @@ type Spectral struct {
 	rotations []rotation
 }
 
-// rotation turns coordinates at and at+1.
+// rotation rotates the coordinates at and at+1.
 type rotation struct {
 	at           int
 	cosine, sine float64
 }
 
-// NewSpectral prepares for matrices of order n.
+// NewSpectral returns a Spectral for matrices of order n.
 func NewSpectral(n int) *Spectral {
 	vec := func() []float64 { return make([]float64, n) }
 	return &Spectral{n: n, m: make([]float64, n*n), Values: vec(), off: vec(), tau: vec(), v: vec(), w: vec()}
 }
 
-// Factorize computes the eigenvalues of a symmetric matrix, of which it reads the lower triangle. It returns false if
-// the iteration fails, as for a matrix that is not finite.
+// Factorize computes the eigenvalues of a symmetric matrix, from its lower triangle. It
+// returns false if the iteration fails, for example because an entry is not finite.
 func (s *Spectral) Factorize(matrix []float64) bool {
 	n := s.n
 	for i := range n {
@@ -54,9 +54,9 @@ func (s *Spectral) Factorize(matrix []float64) bool {
 	return s.diagonalize()
 }
 
-// tridiagonalize reduces from the last row to the first, each row by a reflection of
-// the coordinates before it. That takes the two products with the rows of a lower triangle
-// that are left, for each.
+// tridiagonalize reduces the matrix to T from the last row to the first. Each row needs a
+// reflection of the coordinates before it, and two products with the remaining rows of the
+// lower triangle.
 func (s *Spectral) tridiagonalize() {
 	n, m := s.n, s.m
 	for i := n - 1; i > 0; i-- {
@@ -85,8 +85,8 @@ func (s *Spectral) tridiagonalize() {
 	}
 }
 
-// reflect overwrites x by the v of the reflection I - tau vv' that takes x to its last
-// axis, where it has the coordinate last.
+// reflect overwrites x by the vector v of the reflection I - tau vv' that maps x to a
+// multiple of the last axis. That multiple is last.
 func reflect(x []float64) (last, tau float64) {
 	k := len(x) - 1
 	var most float64
@@ -109,8 +109,8 @@ func reflect(x []float64) (last, tau float64) {
 // maxSweeps bounds the QL steps for an eigenvalue; two or three is usual.
 const maxSweeps = 60
 
-// diagonalize turns T, the diagonal in Values and off below it, into its eigenvalues,
-// and keeps the rotations.
+// diagonalize overwrites Values, the diagonal of T, by the eigenvalues of T, and stores
+// the rotations. off holds the off-diagonal entries.
 func (s *Spectral) diagonalize() bool {
 	n, d, e := s.n, s.Values, s.off
 	s.rotations = s.rotations[:0]
@@ -136,10 +136,10 @@ func (s *Spectral) diagonalize() bool {
 	return true
 }
 
-// epsilon is the spacing of the numbers at 1.
+// epsilon is the distance from 1 to the next larger float64.
 const epsilon = 0x1p-52
 
-// sweep is one implicit QL step of the block from first to last.
+// sweep does one implicit QL step on the rows first to last.
 func (s *Spectral) sweep(first, last int) {
 	d, e := s.Values, s.off
 	g := (d[first+1] - d[first]) / (2 * e[first])
@@ -174,7 +174,7 @@ func Hypotenuse(x, y float64) float64 {
 	return math.Hypot(x, y)
 }
 
-// ToEigen overwrites b by its coordinates in the eigenvectors, in the order of Values.
+// ToEigen overwrites b by its coordinates in the basis of eigenvectors, in the order of Values.
 func (s *Spectral) ToEigen(b []float64) {
 	for i := s.n - 1; i > 0; i-- {
 		s.reflected(b, i)
@@ -197,7 +197,7 @@ func (s *Spectral) FromEigen(b []float64) {
 	}
 }
 
-// reflected applies the reflection of row i.
+// reflected applies the reflection of row i to b.
 func (s *Spectral) reflected(b []float64, i int) {
 	if s.tau[i] == 0 {
 		return

@@ -9,20 +9,20 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// SymmetricEigen finds the eigenvectors of symmetric n x n matrices by reduction
-// to tridiagonal form, in memory of its own.
+// SymmetricEigen finds the eigenvectors of symmetric n x n matrices by reduction to
+// tridiagonal form. It reuses its memory.
 type SymmetricEigen struct {
-	// A is the matrix, whose upper triangle is read, and then its eigenvectors,
-	// the columns in the order of ascending values.
+	// A is the matrix before Factorize, which reads its upper triangle. Afterwards its columns
+	// are the eigenvectors, in the order of Values.
 	A []float64
-	// Values are the eigenvalues, ascending.
+	// Values are the eigenvalues in ascending order.
 	Values []float64
 
 	n    int
 	work []float64
 }
 
-// NewSymmetricEigen prepares for matrices of order n.
+// NewSymmetricEigen returns a SymmetricEigen for matrices of order n.
 func NewSymmetricEigen(n int) *SymmetricEigen {
 	s := &SymmetricEigen{n: n, A: make([]float64, n*n), Values: make([]float64, n)}
 	size := []float64{0}
@@ -35,8 +35,8 @@ func (s *SymmetricEigen) matrix() blas64.Symmetric {
 	return blas64.Symmetric{N: s.n, Stride: s.n, Uplo: blas.Upper, Data: s.A}
 }
 
-// Factorize turns A into its eigenvectors. It reports false if there are none, as
-// for a matrix that is not finite.
+// Factorize replaces A by its eigenvectors. It returns false if the iteration fails, for
+// example because an entry is not finite.
 func (s *SymmetricEigen) Factorize() bool {
 	for _, v := range s.A {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -46,8 +46,8 @@ func (s *SymmetricEigen) Factorize() bool {
 	return lapack64.Syev(lapack.EVCompute, s.matrix(), s.Values, s.work, len(s.work))
 }
 
-// FactorizeOrIdentity is Factorize, but with unit vectors and values of 1 where
-// that fails.
+// FactorizeOrIdentity is Factorize, but if that fails it sets A to the identity matrix and
+// Values to 1.
 func (s *SymmetricEigen) FactorizeOrIdentity() {
 	if s.Factorize() {
 		return

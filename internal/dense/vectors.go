@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Dot is the inner product of short vectors.
+// Dot returns the inner product of short vectors.
 func Dot(x, y []float64) float64 {
 	var sum float64
 	y = y[:len(x)]
@@ -16,11 +16,11 @@ func Dot(x, y []float64) float64 {
 	return sum
 }
 
-// squaresFit bounds sums of squares that have neither underflowed nor overflowed.
+// squaresFit and its inverse bound the sums of squares that are accurate despite underflow and overflow.
 const squaresFit = 0x1p-900
 
-// Norm is the Euclidean norm: the root of the sum of squares where that is well within the range of the
-// numbers, as it nearly always is, which takes a tenth of the time of scaling every entry.
+// Norm returns the Euclidean norm. If the sum of squares is well within the range of
+// float64, it returns its root, which takes a tenth of the time of scaling every entry.
 func Norm(x []float64) float64 {
 	if sum := floats.Dot(x, x); sum > squaresFit && sum < 1/squaresFit {
 		return math.Sqrt(sum)
@@ -56,7 +56,7 @@ func Transpose(dst, a []float64, rows, cols int) {
 
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Grow returns a slice of length n, reusing buf where it is large enough.
+// Grow returns a slice of length n, which reuses buf if its capacity suffices.
 func Grow[T any](buf []T, n int) []T {
 	if cap(buf) < n {
 		return make([]T, n)
@@ -64,5 +64,5 @@ func Grow[T any](buf []T, n int) []T {
 	return buf[:n]
 }
 
-// Negligible is the fraction of a distance that is due to rounding.
+// Negligible is the size, relative to a distance, below which a difference counts as rounding error.
 const Negligible = 1e-8

@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// The numbers of the table of feetOnCharts after the point.
+// Offsets in the table of feetOnCharts of the numbers after the point.
 const (
 	feetOne = 3 + iota
 	feetZero
@@ -42,10 +42,10 @@ func chartFeet() {
 	leave()
 }
 
-// feetColumn is where a column of a group is.
+// feetColumn returns the address of a column of a group.
 func (c chart) feetColumn(i int) string { return fmt.Sprintf("%d(DI)", 64*i+c.offset()) }
 
-// three are three columns.
+// three returns three adjacent columns, from the given one on.
 func (c chart) three(from int) (v [3]value) {
 	for j := range v {
 		v[j] = c.load(c.feetColumn(from + j))
@@ -85,12 +85,12 @@ func (c chart) feet() {
 	c.store(c.choose(f.good, c.number(feetOne), c.number(feetZero)), c.feetColumn(feetGood))
 }
 
-// crossed computes u_i v_j - u_j v_i, an entry of the cross product.
+// crossed returns u_i v_j - u_j v_i, an entry of the cross product.
 func (c chart) crossed(u, v [3]value, i, j int) value {
 	return c.less(c.times(u[i], v[j]), c.times(u[j], v[i]))
 }
 
-// chartFoot is where the foot of the point (a, b, z) on a chart with the coefficients of is taken to be, and the last step.
+// chartFoot is an estimate (a, b) of the nearest point to z on a chart, with the last step taken.
 type chartFoot struct {
 	chart
 	a, b, z  value
@@ -101,7 +101,7 @@ type chartFoot struct {
 	tested   bool
 }
 
-// keep marks lanes that have failed.
+// keep marks as failed the lanes where mask is not set.
 func (f *chartFoot) keep(mask value) {
 	if f.tested {
 		mask = f.and(f.good, mask)
@@ -109,14 +109,14 @@ func (f *chartFoot) keep(mask value) {
 	f.good, f.tested = mask, true
 }
 
-// beyondPoint is the height of the chart over the point.
+// beyondPoint returns the height of the chart over the point.
 func (f *chartFoot) beyondPoint() value {
 	first := f.sum(f.sum(f.of[1], f.times(f.p, f.of[3])), f.times(f.q, f.of[4]))
 	second := f.sum(f.of[2], f.times(f.q, f.of[5]))
 	return f.less(f.sum(f.sum(f.of[0], f.times(f.p, first)), f.times(f.q, second)), f.z)
 }
 
-// step is one of Newton's.
+// step takes one Newton step.
 func (f *chartFoot) step() {
 	r, one := f.beyondPoint(), f.number(feetOne)
 	twoP, twoQ := f.sum(f.of[3], f.of[3]), f.sum(f.of[5], f.of[5])

@@ -45,7 +45,7 @@ func chartKernel(name string, sums int, write func(chart)) {
 	leave()
 }
 
-// bodies are the instructions for each half of eight rows.
+// bodies returns the instructions for each half of eight rows.
 func (c chart) bodies(write func(chart)) (bodies []string) {
 	for half := range halves {
 		bodies = append(bodies, c.part(func(part *straight) { write(chart{part, half}) }))
@@ -53,11 +53,11 @@ func (c chart) bodies(write func(chart)) (bodies []string) {
 	return bodies
 }
 
-// halves are those of eight numbers.
+// halves is the number of registers for eight numbers.
 const halves = 8 / lanes
 
-// chartKept is the number of sums kept in registers. The others are loaded and stored for each group, which takes longer than
-// the arithmetic.
+// chartKept is the number of sums kept in registers. The other sums are loaded and stored
+// for each group of rows, which takes longer than the arithmetic.
 const chartKept = 6
 
 // begin reads the arguments, and clears the sums that stay in registers.
@@ -87,15 +87,15 @@ func (c chart) byHalves(bodies []string) {
 	leave()
 }
 
-// offset is where a half begins in eight numbers.
+// offset is the offset in bytes of the current half in eight numbers.
 func (c chart) offset() int { return 8 * lanes * c.half }
 
-// column is a place in one of three columns of rows.
+// column returns column i of the rows, one of three.
 func (c chart) column(i int) value {
 	return c.load(fmt.Sprintf("%d(SI)%s", c.offset(), []string{"", "(DX*1)", "(DX*2)"}[i]))
 }
 
-// The columns of a chart.
+// The indices of the columns of a chart.
 const (
 	chartWeight = iota
 	chartUsed
@@ -112,7 +112,7 @@ func (c chart) own(i int) string {
 
 func (c chart) number(i int) value { return c.broadcast(fmt.Sprintf("%d(AX)", 8*i)) }
 
-// addTo adds to the i-th sum.
+// addTo adds v to sum i.
 func (c chart) addTo(i int, v value) {
 	if i < c.kept {
 		c.accumulate(i, v)
@@ -122,7 +122,7 @@ func (c chart) addTo(i int, v value) {
 	c.store(c.sum(c.load(at), v), at)
 }
 
-// tricube is (1-t^3)^3 below 1, else 0; one and zero are numbers 1 and 2 of the table.
+// weigh computes the tricube weight (1-t^3)^3, 0 for t >= 1. Numbers 1 and 2 of the table are one and zero.
 func (c chart) weigh() {
 	t := c.over(c.root(c.column(0)), c.number(0))
 	v := c.less(c.number(1), c.times(c.times(t, t), t))
@@ -143,7 +143,7 @@ func (c chart) addPlane() {
 	c.addPlaneOf(0, c.load(c.own(chartWeight)), d)
 }
 
-// addPlaneOf adds the moments of d with the weight w to the sums from on.
+// addPlaneOf adds the moments of d with weight w to the sums that begin with sum from.
 func (c chart) addPlaneOf(from int, w value, d [3]value) {
 	var wd [3]value
 	for j := range d {
@@ -162,7 +162,7 @@ func (c chart) addPlaneOf(from int, w value, d [3]value) {
 	}
 }
 
-// dot is the product with three numbers of the table.
+// dot returns the inner product of e with three numbers of the table, from number from on.
 func (c chart) dot(from int, e [3]value) value {
 	first := c.sum(c.times(c.number(from), e[0]), c.times(c.number(from+1), e[1]))
 	return c.sum(first, c.times(c.number(from+2), e[2]))
@@ -180,14 +180,14 @@ func (c chart) turn() {
 	c.addMoments(p, q, z, c.load(c.own(chartUsed)))
 }
 
-// polynomial is that of the six numbers from on of the table.
+// polynomial returns the quadratic polynomial in p and q whose six coefficients begin at a place of the table.
 func (c chart) polynomial(p, q value) value {
 	first := c.sum(c.sum(c.number(1), c.times(p, c.number(3))), c.times(q, c.number(4)))
 	second := c.sum(c.number(2), c.times(q, c.number(5)))
 	return c.sum(c.sum(c.number(0), c.times(p, first)), c.times(q, second))
 }
 
-// byLoss is the weight of rows, and that times Tukey's weight of their residuals, which it stores.
+// byLoss returns the weights of rows. It multiplies them by Tukey's weights of the residuals, and stores the products.
 func (c chart) byLoss(p, q, z value) (weight, used value) {
 	r := c.less(z, c.polynomial(p, q))
 	u := c.times(c.times(r, r), c.number(6))
@@ -252,7 +252,7 @@ const (
 	sideBelow3
 )
 
-// side is the hyperbolic tangent of half r/variance.
+// side returns tanh(r / variance / 2).
 func (c chart) side(r value) value {
 	x := c.over(c.times(c.number(sideHalf), r), c.number(sideVariance))
 	y := c.times(x, x)
@@ -274,8 +274,8 @@ func (c chart) splitSides() {
 	c.addTo(2, c.times(w, w))
 }
 
-// The numbers of the table of assignCrease after the origin: the normals, the heights of the origin below both planes, the cosine between these, one over the square of
-// the sine and of the cut, 1, 0, and the bound.
+// Offsets in the table of assignCrease after the origin: two normals, the heights of the origin below
+// the two planes, the cosine of their angle, 1/sine^2, 1/cut^2, 1, 0, and the bound.
 const (
 	creaseFirst = 3 + 3*iota
 	creaseSecond

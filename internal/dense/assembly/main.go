@@ -8,19 +8,19 @@ import (
 	"os"
 )
 
-// set is an instruction set.
+// set is an instruction set for the kernels.
 type set struct {
 	name   string
-	rank   string // what kernels of all kinds of processors are named after
-	wide   bool   // registers of 512 bits, and masks
-	rows   int    // of x at a time
-	halves int    // registers for eight lanes
+	rank   string // name of the set in the names of kernels
+	wide   bool   // has 512-bit registers and mask registers
+	rows   int    // rows of x per tile
+	halves int    // number of registers for eight lanes
 }
 
-// output is where instructions are written to.
+// output is the destination of the instructions.
 var output io.Writer = os.Stdout
 
-// kernels are, by their names, the files of a kernel or of some, from here, and what writes them.
+// kernels maps the name of a kernel, or of a group of them, to its output file and the function that writes it.
 var kernels = map[string]struct {
 	file  string
 	write func()
@@ -64,7 +64,7 @@ func writeProducts() {
 	}
 }
 
-// p writes an instruction.
+// p prints an instruction.
 func p(format string, arguments ...any) { fmt.Fprintf(output, "\t"+format+"\n", arguments...) }
 
 func label(name string) { fmt.Fprintf(output, "%s:\n", name) }
@@ -92,7 +92,7 @@ func (s set) multiplyAdd(sum, a int, b string, temp int) {
 	p("VADDPD %s, %s, %s", s.reg(temp), s.reg(sum), s.reg(sum))
 }
 
-// load reads lanes, of which a part is masked: by K1, or by the words at AX.
+// load reads lanes into a register. If part is set, it reads only some lanes, by the mask K1 or the words at AX.
 func (s set) load(at string, to int, part bool, half, temp int) {
 	switch {
 	case !part:
@@ -105,7 +105,7 @@ func (s set) load(at string, to int, part bool, half, temp int) {
 	}
 }
 
-// masked reads lanes masked by K1 or Y15.
+// masked reads the lanes selected by the mask K1 or Y15.
 func (s set) masked(at string, to int, part bool) {
 	switch {
 	case !part:

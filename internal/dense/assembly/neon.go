@@ -8,8 +8,8 @@ import (
 // Kernels for arm64 are written with AdvSIMD, which every processor of that kind has: 32 registers of two
 // numbers. Eight lanes of sums are four registers, so that bits are those of the other sets.
 
-// words are instructions on two numbers that Go's assembler has no name for, with register 0 for all operands; see
-// chapter C7.2 of Arm's architecture manual.
+// words are the encodings, with all operands 0, of instructions on two numbers that Go's
+// assembler cannot name; see chapter C7.2 of Arm's architecture manual.
 var words = map[string]uint32{
 	"fadd":  0x4e60d400,
 	"fsub":  0x4ee0d400,
@@ -20,38 +20,38 @@ var words = map[string]uint32{
 	"faddp to one": 0x7e70d800,
 }
 
-// word writes an instruction, with its name in the manual.
+// word writes an instruction as a number, with its name in the manual as a comment.
 func word(op string, bits int, as string, registers ...any) {
 	p("WORD $%#08x // %s", words[op]|uint32(bits), fmt.Sprintf(as, registers...))
 }
 
-// both writes d = n op m.
+// both writes d = n op m for both lanes.
 func both(op string, d, n, m int) {
 	word(op, m<<16|n<<5|d, op+" v%d.2d, v%d.2d, v%d.2d", d, n, m)
 }
 
-// byLane writes an operation of both numbers of n with one of m.
+// byLane writes an operation of both lanes of n with one lane of m.
 func byLane(op string, d, n, m, lane int) {
 	word(op+" by lane", lane<<11|m<<16|n<<5|d, op+" v%d.2d, v%d.2d, v%d.d[%d]", d, n, m, lane)
 }
 
-// toOne writes an operation of the two numbers of a register, in whose first lane is the result.
+// toOne writes an operation that combines both lanes of n in the first lane of d.
 func toOne(op string, d, n int) { word(op+" to one", n<<5|d, op+" d%d, v%d.2d", d, n) }
 
-// addRounded adds the rounded product of n and m to a sum.
+// addRounded adds the product of n and m, rounded first, to a sum.
 func addRounded(sum, n, m, temp int) {
 	both("fmul", temp, n, m)
 	both("fadd", sum, sum, temp)
 }
 
-// zeros sets some registers to 0.
+// zeros sets consecutive registers to 0.
 func zeros(from, count int) {
 	for i := from; i < from+count; i++ {
 		p("VEOR V%[1]d.B16, V%[1]d.B16, V%[1]d.B16", i)
 	}
 }
 
-// list is registers one after the other.
+// list formats a list of consecutive registers.
 func list(from, count int) string {
 	var names []string
 	for i := range count {
@@ -60,7 +60,7 @@ func list(from, count int) string {
 	return "[" + strings.Join(names, ", ") + "]"
 }
 
-// take reads numbers and advances past them: the given number of registers, or one number, with 0 in the other lane.
+// take reads count registers and advances the address. For count 0 it reads one number, and 0 for the other lane.
 func take(at string, to, count int) {
 	switch count {
 	case 0:
@@ -72,7 +72,7 @@ func take(at string, to, count int) {
 	}
 }
 
-// put writes what take reads.
+// put writes registers to memory, with the same arguments as take.
 func put(at string, from, count int) {
 	switch count {
 	case 0:
@@ -84,19 +84,19 @@ func put(at string, from, count int) {
 	}
 }
 
-// kernel begins one without a stack, with so many bytes of arguments.
+// kernel begins a kernel without a stack frame, with size bytes of arguments.
 func kernel(name, arguments string, size int) {
 	fmt.Fprintf(output, "// func %s(%s\n", name, arguments)
 	fmt.Fprintf(output, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, size)
 }
 
-// argument reads one into a register.
+// argument reads an argument into a register.
 func argument(name string, offset int, register string) {
 	p("MOVD %s+%d(FP), %s", name, offset, register)
 }
 
-// rounds writes a loop over R2 numbers, of four registers at a time, then of one, and last of one number, for which
-// what take calls its count is 0.
+// rounds writes a loop over R2 numbers: four registers at a time, then one register, then
+// one number. body gets the count of registers, 0 for one number, as in take.
 func rounds(name string, body func(count int)) {
 	p("SUBS $8, R2, R2")
 	p("BLT %spairs", name)

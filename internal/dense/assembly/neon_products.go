@@ -14,8 +14,8 @@ const (
 	neonTemp  = neonEntry + 4
 )
 
-// neonFrameTile writes frameTile for one row of x: in R0 is x, in R1 c, in R2 what is left of a row, in R3 the number of
-// axes, in R4 squares, in R5 to R10 the axes, in R11 what is asked for ahead.
+// neonFrameTile writes frameTile for one row of x. Registers: R0 x, R1 c, R2 entries left
+// in the row, R3 number of axes, R4 squares, R5 to R10 axes, R11 prefetch distance.
 func neonFrameTile() {
 	kernel("frameTileWide", "y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)", 88)
 	for _, a := range []struct {
@@ -61,7 +61,7 @@ func neonFrameTile() {
 	neonFrameSums()
 }
 
-// neonFrameColumns adds columns to the sums of all axes: as many registers, from one on, or a number.
+// neonFrameColumns adds columns to the sums of all axes: count registers of columns, or one number if count is 0.
 func neonFrameColumns(name string, from, count int) {
 	vectors := max(count, 1)
 	take("R0", neonEntry, count)
@@ -83,7 +83,7 @@ func neonFrameColumns(name string, from, count int) {
 	label("frame" + name + "done")
 }
 
-// neonFrameAdd adds the products of a row with some registers to sum k.
+// neonFrameAdd adds the products of a row with consecutive registers to sum k.
 func neonFrameAdd(k, from, vectors, with int) {
 	for q := range vectors {
 		both("fmul", neonTemp+q, neonEntry+q, with+q)
@@ -122,9 +122,9 @@ func neonFold(sum int) {
 	toOne("faddp", sum, sum)
 }
 
-// neonAddTile writes addTile for up to eight columns: in R0 and R1 are the sums and how far apart they are, in R2 to R4
-// the weights, their rows and columns, in R5 and R6 x, in R7 c, in R8 the rows left, in R9 the number of sums, in R11 to R14 the places
-// of weights in a row, from the third on.
+// neonAddTile writes addTile for up to eight columns. Registers: R0 sums, R1 their stride, R2 weights,
+// R3 and R4 the strides of their rows and columns, R5 x, R6 its stride, R7 c, R8 rows left, R9 number
+// of sums, R11 to R14 offsets of the third to sixth weight of a row.
 func neonAddTile() {
 	kernel("addTileWide", "dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)", 88)
 	for i, a := range []string{"dst", "dstStride", "w", "wRow", "wColumn", "x", "xStride", "c", "n", "count", "columns"} {
@@ -149,10 +149,10 @@ func neonAddTile() {
 // neonAdder is the code of an addTile for a number of columns.
 type neonAdder struct{ columns int }
 
-// weightAtR is where weights of a row are.
+// weightAtR are the addresses of the weights in a row.
 var weightAtR = []string{"(R2)", "(R2)(R4)", "(R2)(R11)", "(R2)(R12)", "(R2)(R13)", "(R2)(R14)"}
 
-// vectors is the number of registers, the last of which holds one number where columns are odd.
+// vectors is the number of registers for a row. If the number of columns is odd, the last holds one number.
 func (a neonAdder) vectors() int { return (a.columns + 1) / 2 }
 
 func (a neonAdder) tile() {
@@ -200,7 +200,7 @@ func (a neonAdder) write(at string, from int) {
 	}
 }
 
-// weigh adds a row to sum k. The last product takes the register of the weight.
+// weigh adds a row, times a weight, to sum k. The last product overwrites the register of the weight.
 func (a neonAdder) weigh(k int) {
 	p("FMOVD %s, F%d", weightAtR[k], neonTemp)
 	product := func(v int) int { return neonTemp + (v+1)%4 }
@@ -212,7 +212,7 @@ func (a neonAdder) weigh(k int) {
 	}
 }
 
-// each does something for every sum that is asked for.
+// each writes code that calls do for each of the requested sums.
 func (a neonAdder) each(name string, do func(k int)) {
 	for k := range tileAxes {
 		if k > 0 {

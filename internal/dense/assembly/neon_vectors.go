@@ -30,7 +30,7 @@ func neonAddScaled() {
 	p("RET\n")
 }
 
-// neonInnerProduct writes that of vectors in 16 partial sums, which are added like the four registers of others.
+// neonInnerProduct writes the inner product in 16 partial sums, added in the same order as on other processors.
 func neonInnerProduct() {
 	kernel("innerProductWide", "x, y []float64) float64", 56)
 	argument("x_base", 0, "R0")
@@ -82,8 +82,8 @@ func neonInnerProduct() {
 	p("RET\n")
 }
 
-// writeNeonGram writes the products of two rows, in R1 and R5, with four, in R2 and R6 to R8: eight sums of four numbers each, in
-// two registers.
+// writeNeonGram writes the kernel of products of two rows (in R1 and R5) with four (in R2
+// and R6 to R8). Each of the eight sums has four lanes, in two registers.
 func writeNeonGram() {
 	begin()
 	kernel("products2x4Wide", "dst *[8]float64, a, b *float64, stride, n int)", 40)

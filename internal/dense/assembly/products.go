@@ -2,11 +2,11 @@ package main
 
 import "fmt"
 
-// tileAxes is the number of axes, or rows of a sum, that a kernel holds in registers.
+// tileAxes is the number of axes, or of rows of sums, that a kernel holds in registers.
 const tileAxes = 6
 
-// frameTile writes the kernel of FrameProducts for a few rows of x: all axes of a panel
-// in one read of the rows. Each sum is of eight lanes, of columns 0, 8, 16, ... and so on.
+// frameTile writes the kernel of FrameProducts for a few rows of x. It reads the rows once
+// for all axes of a panel. Each sum has eight lanes; lane j sums columns j, j+8, j+16, ...
 func frameTile(s set) {
 	fmt.Fprintf(output, "// func frameTile%s(y *float64, yStride int, squares, x *float64, xStride int, c, axes *float64, axesStride, length, count, ahead int)\n", s.rank)
 	fmt.Fprintf(output, "TEXT ·frameTile%s(SB), NOSPLIT, $0-88\n", s.rank)
@@ -61,10 +61,10 @@ var (
 	axisAt = []string{"(DI)", "(DI)(DX*1)", "(DI)(DX*2)", "(DI)(R15*1)", "(DI)(DX*4)", "(DI)(R14*1)"}
 )
 
-// sum is the register of a sum: axis k with row r, and which half of the lanes.
+// sum is the register of one half of the lanes of the sum of axis k and row r.
 func (f frame) sum(k, r, h int) int { return (k*f.rows+r)*f.halves + h }
 
-// entry is the register of entries of row r.
+// entry is the register of one half of the entries of row r.
 func (f frame) entry(r, h int) int { return tileAxes*f.rows*f.halves + r*f.halves + h }
 
 // prefetch prefetches the data AX bytes ahead.
@@ -74,7 +74,7 @@ func (f frame) prefetch() {
 	}
 }
 
-// mask prepares masks for CX entries, 1 to 7.
+// mask writes code that sets the masks for the first CX entries of eight, CX from 1 to 7.
 func (f frame) mask() {
 	if f.wide {
 		p("MOVQ $1, AX")
@@ -137,7 +137,7 @@ func (f frame) block(name string, part bool) {
 	label("frame" + name + "done")
 }
 
-// sums adds up lanes: ((0+4) + (1+5)) + ((2+6) + (3+7)).
+// sums writes code that adds the lanes of each sum: ((0+4) + (1+5)) + ((2+6) + (3+7)).
 func (f frame) sums() {
 	p("MOVQ y+0(FP), DI")
 	p("MOVQ yStride+8(FP), DX")
@@ -184,8 +184,8 @@ func (f frame) store(k int, to string) {
 	p("VMOVUPD Y24, (%s)", to)
 }
 
-// addTile writes the kernel of products that add up rows of x with weights: a tile of
-// sums stays in registers over all rows.
+// addTile writes the kernel that adds weighted rows of x to sums. A tile of sums stays in
+// registers over all rows.
 func addTile(s set) {
 	fmt.Fprintf(output, "// func addTile%s(dst *float64, dstStride int, w *float64, wRow, wColumn int, x *float64, xStride int, c *float64, n, count, columns int)\n", s.rank)
 	fmt.Fprintf(output, "TEXT ·addTile%s(SB), NOSPLIT, $0-88\n", s.rank)
@@ -231,7 +231,7 @@ var (
 func (a adder) sum(k, v int) int { return k*a.vectors + v }
 func (a adder) entry(v int) int  { return tileAxes*a.vectors + v }
 
-// tile is the code for as many vectors of columns, the last of which may be short.
+// tile writes code for a number of vectors of columns, the last of which may be partial.
 func (a adder) tile(vectors int) {
 	bytes, last := 8*a.lanes(), vectors-1
 	a.mask(last)
@@ -268,7 +268,7 @@ func (a adder) tile(vectors int) {
 	p("RET")
 }
 
-// mask prepares that of the last vector, of CX columns less those before it.
+// mask writes code that sets the mask of the last vector, for CX columns minus those of earlier vectors.
 func (a adder) mask(last int) {
 	p("SUBQ $%d, CX", last*a.lanes())
 	if a.wide {
@@ -284,7 +284,7 @@ func (a adder) mask(last int) {
 	p("VMOVUPD (R8), Y15")
 }
 
-// entries reads a row of x, less c.
+// entries writes code that reads a row of x and subtracts c.
 func (a adder) entries(vectors int) {
 	bytes, last := 8*a.lanes(), vectors-1
 	for v := range vectors {
@@ -301,7 +301,7 @@ func (a adder) entries(vectors int) {
 	label(fmt.Sprintf("add%dweights", vectors))
 }
 
-// weigh adds vector v of a row to sum k.
+// weigh writes code that adds vector v of a row, times its weight, to sum k.
 func (a adder) weigh(k, v, last int) {
 	weight := a.entry(a.vectors)
 	if v == 0 {
@@ -317,7 +317,7 @@ func (a adder) weigh(k, v, last int) {
 	}
 }
 
-// each does something for every vector of the sums that are asked for.
+// each writes code that calls do for every vector of the requested sums.
 func (a adder) each(vectors int, name string, do func(k, v int)) {
 	for k := range tileAxes {
 		p("CMPQ R12, $%d", k)

@@ -41,7 +41,7 @@ func (e entry) r() value           { return e.load("(SI)") }
 func (e entry) s() value           { return e.load("(DX)") }
 func (e entry) w() value           { return e.load("(R8)") }
 
-// powerValue is s^p - eps^p, next to 0 by its series.
+// powerValue returns s^p - eps^p, by its series if it is near 0.
 func (e entry) powerValue() value {
 	x := e.times(e.r(), e.number(smoothInverse))
 	z := e.times(x, x)
@@ -53,7 +53,7 @@ func (e entry) powerValue() value {
 	return e.choose(e.above(e.number(smoothBelow), z), sum, whole)
 }
 
-// weight is p s^(p-2).
+// weight returns p s^(p-2).
 func (e entry) weight() value { return e.over(e.times(e.number(smoothPower), e.w()), e.s()) }
 
 func (e entry) powerSlope() value { return e.times(e.weight(), e.r()) }
@@ -64,7 +64,7 @@ func (e entry) powerCurvature() value {
 	return e.times(e.weight(), e.less(e.number(smoothOne), bend))
 }
 
-// absoluteValue is s - eps.
+// absoluteValue returns s - eps.
 func (e entry) absoluteValue() value {
 	r := e.r()
 	return e.times(e.over(r, e.sum(e.s(), e.number(smoothLength))), r)
@@ -78,10 +78,10 @@ func (e entry) absoluteCurvature() value {
 	return e.over(e.times(ratio, ratio), s)
 }
 
-// smoothArguments are those of all kernels here.
+// smoothArguments are the arguments of all kernels in this file.
 const smoothArguments = "dst, r, s, w, table *float64, groups int"
 
-// entries writes a kernel that computes one number of each entry.
+// entries writes a kernel that computes formula for each entry.
 func entries(name string, formula func(entry) value) {
 	code := &straight{}
 	code.store(formula(entry{code}), "(DI)")
@@ -95,7 +95,7 @@ func entries(name string, formula func(entry) value) {
 	leave()
 }
 
-// hypotenuses writes the kernel of s, which tells whether no square was too large.
+// hypotenuses writes the kernel of s, which also reports whether all squares were in range.
 func hypotenuses() {
 	e := entry{&straight{}}
 	held := e.slot()

@@ -5,22 +5,22 @@ import (
 	"fmt"
 )
 
-// straight is code without branches on vectors of AVX2, which are numbered in the order in which they are computed.
-// Registers are allocated as the code is written. If none is free, the vector whose next use is farthest is spilled
-// to memory.
+// straight is branch-free code on AVX2 vectors, numbered in order of computation.
+// Registers are allocated as the code is written. If none is free, the vector whose next
+// use is farthest is spilled to memory.
 type straight struct {
 	code  []step
-	homes map[value]string // where a vector is in memory, by its number
-	slots int              // vectors taken on the stack
-	kept  int              // registers at the end that are left alone; at least two are
+	homes map[value]string // address of each vector that is in memory
+	slots int              // number of stack slots used
+	kept  int              // number of last registers that are not allocated; at least two
 }
 
 type value int
 
-// Vectors have so many numbers, in so many registers.
+// lanes is the number of numbers of a vector, registers the number of registers.
 const lanes, registers = 4, 16
 
-// step is one instruction: op on arguments, from memory, or to memory.
+// step is one instruction: op on arguments, a load or a store.
 type step struct {
 	op        string
 	arguments []value
@@ -44,15 +44,15 @@ func (s *straight) and(a, b value) value      { return s.add("and", "", a, b) }
 func (s *straight) above(a, b value) value    { return s.add("compare 0x1E", "", a, b) } // a > b
 func (s *straight) upTo(a, b value) value     { return s.add("compare 0x12", "", a, b) } // a <= b
 
-// accumulate adds to one of the registers that are left alone, counted from the end.
+// accumulate adds v to a register that is not allocated; i counts from the last register.
 func (s *straight) accumulate(i int, v value) {
 	s.add("accumulate", ymm(registers-1-i), v)
 }
 
-// choose is a where the mask is set, else b.
+// choose returns a where the mask is set, else b.
 func (s *straight) choose(mask, a, b value) value { return s.add("choose", "", mask, a, b) }
 
-// slot is memory for a vector on the stack.
+// slot returns the address of a new stack slot for a vector.
 func (s *straight) slot() string {
 	at := fmt.Sprintf("%d(SP)", 8*lanes*s.slots)
 	s.slots++
@@ -62,8 +62,8 @@ func (s *straight) slot() string {
 // writer allocates registers.
 type writer struct {
 	*straight
-	uses   [][]int // of each vector: where it is used
-	in     []value // by register; -1 for none
+	uses   [][]int // of each vector: the steps that use it
+	in     []value // vector in each register; -1 for none
 	where  map[value]int
 	at     int
 	locked map[int]bool
@@ -95,7 +95,7 @@ func (s *straight) write() {
 	}
 }
 
-// text returns what write writes.
+// text returns the code that write would output.
 func (s *straight) text() string {
 	var body bytes.Buffer
 	to := output
@@ -105,7 +105,7 @@ func (s *straight) text() string {
 	return body.String()
 }
 
-// needed tells what something is stored of.
+// needed reports for each step whether a stored result depends on it.
 func (s *straight) needed() []bool {
 	needed := make([]bool, len(s.code))
 	for i := len(s.code) - 1; i >= 0; i-- {
@@ -168,7 +168,7 @@ func (w *writer) operate(op string, from []string, to int) {
 	}
 }
 
-// bring returns the register of a vector, after reading it from memory where it is there.
+// bring returns the register of a vector. If the vector is in memory, it first loads it.
 func (w *writer) bring(v value) int {
 	r, ok := w.where[v]
 	if !ok {
@@ -184,7 +184,7 @@ func (w *writer) bring(v value) int {
 	return r
 }
 
-// next is where a vector is used next, -1 for nowhere.
+// next returns the next step that uses a vector, -1 if there is none.
 func (w *writer) next(v value) int {
 	for _, at := range w.uses[v] {
 		if at > w.at {
@@ -194,7 +194,7 @@ func (w *writer) next(v value) int {
 	return -1
 }
 
-// free returns a register that holds nothing any more.
+// free returns a free register, after spilling a vector if necessary.
 func (w *writer) free() int {
 	farthest, found := -1, -1
 	for r, v := range w.in {
@@ -225,7 +225,7 @@ func (w *writer) free() int {
 // ymm is the name of a register.
 func ymm(i int) string { return fmt.Sprintf("Y%d", i) }
 
-// part returns the instructions that write adds, whose places on the stack are after those of s.
+// part returns the instructions of write, whose stack slots come after those of s.
 func (s *straight) part(write func(*straight)) string {
 	part := &straight{slots: s.slots, kept: s.kept}
 	write(part)
@@ -234,20 +234,20 @@ func (s *straight) part(write func(*straight)) string {
 	return body
 }
 
-// open begins a kernel with so many bytes of arguments.
+// open begins a kernel with size bytes of arguments.
 func (s *straight) open(name, signature string, size int) {
 	fmt.Fprintf(output, "// func %s(%s\n", name, signature)
 	fmt.Fprintf(output, "TEXT ·%s(SB), 0, $%d-%d\n", name, 8*lanes*s.slots, size)
 }
 
-// advance moves registers on by so many vectors.
+// advance increments address registers by a number of vectors.
 func advance(vectors int, registers ...string) {
 	for _, r := range registers {
 		p("ADDQ $%d, %s", 8*lanes*vectors, r)
 	}
 }
 
-// again counts a register down, and goes back where it is not 0.
+// again decrements a register and jumps to a label if the result is not 0.
 func again(register, to string) {
 	p("DECQ %s", register)
 	p("JNE %s", to)
@@ -258,7 +258,7 @@ func leave() {
 	p("RET\n")
 }
 
-// arguments reads those of a function, 8 bytes each.
+// arguments reads the arguments of a function, 8 bytes each, into registers.
 func arguments(names []string, registers ...string) {
 	for i, r := range registers {
 		if r != "" {

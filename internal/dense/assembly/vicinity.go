@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// writeVicinity writes the kernel of vicinity.go in package lookup: squared distances of rows, and a byte for eight of them that
-// says which are within the limit. The numbers of the table are the point and the limit.
+// writeVicinity writes the kernel of vicinity.go in package lookup. It computes squared distances of rows from a point
+// and, for each eight rows, a byte with the bits of those within a limit. The table holds the point and the limit.
 func writeVicinity() {
 	begin()
 	fmt.Fprintln(output, "// func nearRows(table, x *float64, xStride int, squares *float64, within *byte, groups int)")
