@@ -1,7 +1,7 @@
-// Package drill lets one test serve twice: with a few cases in go test, and
-// with many, of another seed, in make soak.
+// Package drill runs a test at two sizes: with a few cases in go test, and with many cases
+// of another seed in make soak.
 //
-// A drill is a test of many cases that a seed makes, each apart from the others:
+// A drill is a test of many independent cases. Random numbers of a seed make each case:
 //
 //	func TestFlippedBits(t *testing.T) {
 //		drill.Run(t, "flipped bits of models", 64, func(c drill.Case) error {
@@ -9,8 +9,8 @@
 //		})
 //	}
 //
-// make soak runs the drills that the table of internal/soak lists, sets the
-// variables below, and collects what they report:
+// make soak runs the drills listed in internal/soak, sets the variables below, and
+// collects the results:
 //
 //	SCQM_DRILL_CASES   how many cases: 5000, or flips=5000,limits=200 by name, or both
 //	SCQM_DRILL_SEED    seed of all cases, 1 unless set
@@ -39,19 +39,18 @@ const (
 	EnvReport = "SCQM_DRILL_REPORT"
 )
 
-// Case is one case of a drill. The same name, seed and index make the same
-// random numbers, whatever cases ran before.
+// Case is one case of a drill. Its random numbers depend only on the name, the seed and
+// the index, not on earlier cases.
 type Case struct {
 	Index int // from 0
 	*rand.Rand
 }
 
-// maxFailures is how many failed cases are told of one by one.
+// maxFailures is the largest number of failed cases that are reported individually.
 const maxFailures = 10
 
-// Run tries the cases of a drill, all of them even where some fail, and reports
-// how many did. A case fails when its try returns an error; the log then says
-// how to run it alone.
+// Run runs all cases of a drill, even after failures, and reports how many failed. A case
+// fails if try returns an error; the log then says how to run this case alone.
 func Run(t testing.TB, name string, quick int, try func(Case) error) {
 	t.Helper()
 	first, last, stride := 0, Cases(t, name, quick), 1
@@ -75,7 +74,7 @@ func Run(t testing.TB, name string, quick int, try func(Case) error) {
 	Report(t, name, tried, failed)
 }
 
-// shard reads K/M.
+// shard parses K/M.
 func shard(t testing.TB, text string) (k, m int) {
 	t.Helper()
 	first, of, _ := strings.Cut(text, "/")
@@ -86,8 +85,8 @@ func shard(t testing.TB, text string) (k, m int) {
 	return k, m
 }
 
-// Cases returns how many cases a drill is to try: quick, unless the environment
-// asks for another number.
+// Cases returns the number of cases of a drill: quick, unless the environment sets another
+// number.
 func Cases(t testing.TB, name string, quick int) int {
 	t.Helper()
 	n := quick
@@ -104,12 +103,12 @@ func Cases(t testing.TB, name string, quick int) int {
 	return n
 }
 
-// Whole reports whether the soak runs the test: tests with combinations then try all
-// of them, where go test tries those that are most unlike each other. Under the race
-// detector nothing is whole: goroutines meet in the same ways in all combinations.
+// Whole reports whether make soak runs the test. Tests of combinations of settings then
+// try all, while go test tries a diverse subset. Whole is false under the race detector,
+// because all combinations use goroutines in the same way.
 func Whole() bool { return os.Getenv(EnvCases) != "" && !Race }
 
-// Seed returns the seed of all cases, 1 unless the environment has another.
+// Seed returns the seed of all cases: that of the environment, or 1.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	if text := os.Getenv(EnvSeed); text != "" {
@@ -134,9 +133,8 @@ func Stream(seed uint64, name string, index int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, stream))
 }
 
-// Report tells how many cases were tried and how many of them failed, which
-// fails the test if any did. A drill that tried none has shown nothing and
-// fails too.
+// Report reports how many cases were tried and how many failed. The test fails if any case
+// failed, or if none was tried.
 func Report(t testing.TB, name string, tried, failed int) {
 	t.Helper()
 	t.Logf("%s: %d cases, %d failed", name, tried, failed)
@@ -146,15 +144,15 @@ func Report(t testing.TB, name string, tried, failed int) {
 	}
 }
 
-// Skip ends a drill that cannot be run here, and says why.
+// Skip ends a drill that cannot run on this machine, with the reason.
 func Skip(t testing.TB, name, reason string) {
 	t.Helper()
 	record(t, name, 0, 0, reason)
 	t.Skipf("%s: %s", name, reason)
 }
 
-// record appends a line to the report. One write of a short line is whole even
-// when several processes append to the file.
+// record appends a line to the report, in one write, so that lines of several processes do
+// not mix.
 func record(t testing.TB, name string, tried, failed int, skipped string) {
 	t.Helper()
 	path := os.Getenv(EnvReport)
