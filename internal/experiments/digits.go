@@ -16,9 +16,9 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// Errors of [NewDigits] and of what computes with digits.
+// Errors of [NewDigits] and of the experiments with digits.
 var (
-	// ErrDigits says that the images given are not enough for an experiment.
+	// ErrDigits says that an experiment needs more images than given.
 	ErrDigits = errors.New("not enough images")
 	// ErrImages says that the rows given are not labelled images of digits.
 	ErrImages = errors.New("no images of digits")
@@ -27,14 +27,14 @@ var (
 // ImageSide is the side of an image of a digit, in pixels.
 const ImageSide = 28
 
-// Digits are labelled images, one a row.
+// Digits are labelled images, one per row.
 type Digits struct {
 	X      scqm.Data
 	Labels []string
 }
 
-// NewDigits returns images of ImageSide x ImageSide pixels with a label for each,
-// else an error that matches ErrImages.
+// NewDigits returns digits from images of ImageSide x ImageSide pixels, one label each. An
+// error about either matches ErrImages.
 func NewDigits(x scqm.Data, labels []string) (Digits, error) {
 	if x.D != ImageSide*ImageSide {
 		return Digits{}, fmt.Errorf("%d pixels an image, want %d x %d: %w", x.D, ImageSide, ImageSide, ErrImages)
@@ -45,9 +45,9 @@ func NewDigits(x scqm.Data, labels []string) (Digits, error) {
 	return Digits{x, labels}, nil
 }
 
-// split takes perKind rows of each kind to learn from and as many to hold out,
-// as far as there are. The first repetition takes the first rows, the others
-// take rows at random.
+// split selects perKind rows of each kind for learning and as many for testing, or fewer
+// if there are not enough. Repetition 0 takes the first rows, other repetitions take
+// random rows.
 func (d Digits) split(kinds []string, perKind int, seed uint64, rep int) (learned, held []int, err error) {
 	rng := rand.New(rand.NewPCG(seed+uint64(rep), 0x646967697473))
 	for _, kind := range kinds {
@@ -75,7 +75,7 @@ func (d Digits) split(kinds []string, perKind int, seed uint64, rep int) (learne
 	return learned, held, nil
 }
 
-// pick returns some of the images.
+// pick returns the images with these row numbers.
 func (d Digits) pick(rows []int) Digits {
 	p := Digits{X: scqm.Data{N: len(rows), D: d.X.D}}
 	for _, i := range rows {
@@ -85,7 +85,7 @@ func (d Digits) pick(rows []int) Digits {
 	return p
 }
 
-// FoursAndNines returns those that the experiment mnist learns from first.
+// FoursAndNines returns the images of 4 and 9 that the experiment mnist learns from in its first repetition.
 func (d Digits) FoursAndNines() (Digits, error) {
 	rows, _, err := d.split(foursAndNines, digitsPerKind, 0, 0)
 	if err != nil {
@@ -94,21 +94,21 @@ func (d Digits) FoursAndNines() (Digits, error) {
 	return d.pick(rows), nil
 }
 
-// DigitModel is a model of digits and what it makes of those it learned from in
-// the first repetition.
+// DigitModel is a model of digits with its reconstructions of the training images of the
+// first repetition.
 type DigitModel struct {
 	Name           string
 	Model          *scqm.Model
 	Reconstruction []float64 // n x D
 
 	config scqm.Config
-	scores [3][]float64 // learned, held, accuracy
+	scores [3][]float64 // mean distances of training and held-out images, accuracy
 }
 
-// DigitStudy is the outcome of the experiment mnist.
+// DigitStudy is the result of the experiment mnist.
 type DigitStudy struct {
 	Table   Table
-	Learned Digits // those of the first repetition
+	Learned Digits // training images of the first repetition
 	Models  []*DigitModel
 }
 
@@ -127,9 +127,9 @@ const (
 
 var foursAndNines = []string{"4", "9"}
 
-// MNIST fits fours and nines with two latent dimensions by several losses,
-// linear and quadratic, and measures reconstructions and how well the latent
-// plane tells the kinds apart.
+// MNIST fits images of fours and nines with two latent dimensions, by several losses, with
+// linear and quadratic models. It measures reconstruction errors, and how well the latent
+// coordinates separate the two digits.
 func MNIST(ctx context.Context, d Digits, s Settings) (*DigitStudy, error) {
 	e := digitExperiment{kinds: foursAndNines, notes: []string{
 		"Linear with squared_l2 is principal component analysis.",
@@ -141,7 +141,7 @@ func MNIST(ctx context.Context, d Digits, s Settings) (*DigitStudy, error) {
 	return e.run(ctx, d, s)
 }
 
-// addPair adds a linear and a quadratic model.
+// addPair adds a linear and a quadratic model with the given loss.
 func (e *digitExperiment) addPair(loss framework.Loss) {
 	for _, kind := range []string{"linear", "quadratic"} {
 		c := scqm.Config{Latent: 2, Curvature: scqm.FullCurvature, Linear: kind == "linear", Loss: loss, Ridge: scqm.NoRidge}
@@ -186,7 +186,7 @@ func (e *digitExperiment) run(ctx context.Context, d Digits, s Settings) (*Digit
 	return study, nil
 }
 
-// measure fits the model and adds its scores.
+// measure fits the model to learned, and appends its scores on learned and held.
 func (m *DigitModel) measure(ctx context.Context, learned, held Digits, threads int) error {
 	m.config.Threads = threads
 	model, err := learn(ctx, learned.X, m.config)
@@ -214,8 +214,8 @@ func (m *DigitModel) measure(ctx context.Context, learned, held Digits, threads 
 	return nil
 }
 
-// MeanDistance returns the mean Euclidean distance of the rows of x from those of y,
-// which has the same shape.
+// MeanDistance returns the mean Euclidean distance between the rows of x and the same rows
+// of y.
 func MeanDistance(x scqm.Data, y []float64) float64 {
 	var sum float64
 	for i := range x.N {
@@ -224,8 +224,8 @@ func MeanDistance(x scqm.Data, y []float64) float64 {
 	return sum / float64(x.N)
 }
 
-// nearestAccuracy returns the part of the codes, pairs of numbers, whose nearest
-// code among those learned from has the same label.
+// nearestAccuracy returns the fraction of codes, pairs of coordinates, whose nearest
+// training code has the same label.
 func nearestAccuracy(learned []float64, labels []string, codes []float64, want []string) float64 {
 	right := 0
 	far := make([]float64, len(labels))

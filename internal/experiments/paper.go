@@ -2,8 +2,8 @@ package experiments
 
 import "slices"
 
-// paperSphere are the mean squared errors that Zhai and Li print in the table of
-// their section VII, for each of sphereSigmas.
+// paperSphere are the mean squared errors in the table of section VII of Zhai and Li, one
+// for each of sphereSigmas.
 var paperSphere = []struct {
 	method string
 	errors [7]float64
@@ -25,8 +25,8 @@ var paperSphere = []struct {
 	{"mls", [7]float64{.001, .005, .014, .016, .053, .085, .122}},
 }
 
-// paperRows are the rows of the paper's table in the unit of ours, with empty
-// cells for noise that is not in it; none where none is.
+// paperRows returns the paper's rows in the unit of our table. Cells of noise levels that
+// the paper lacks are empty; if it lacks all levels, there are no rows.
 func paperRows(sigmas []float64) []Row {
 	var rows []Row
 	for _, line := range paperSphere {

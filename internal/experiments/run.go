@@ -8,10 +8,10 @@ import (
 // Spec describes an experiment.
 type Spec struct {
 	Name string
-	// Reps and QuickReps are the numbers of repetitions, in full and quick.
+	// Reps and QuickReps are the numbers of repetitions in a full and in a quick run.
 	Reps      int
 	QuickReps int
-	// NeedsDigits says that it needs images of digits.
+	// NeedsDigits reports whether the experiment needs images of digits.
 	NeedsDigits bool
 }
 
@@ -22,7 +22,7 @@ var Specs = []Spec{
 	{"mnist", 5, 2, true},
 }
 
-// Find returns an experiment by its name.
+// Find returns the experiment of the given name.
 func Find(name string) (Spec, error) {
 	var known []string
 	for _, s := range Specs {

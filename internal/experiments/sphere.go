@@ -28,14 +28,13 @@ var sphereSigmas = []float64{.03, .06, .09, .12, .15, .18, .21}
 // SphereSettings are the settings of the experiment sphere.
 type SphereSettings struct {
 	Settings
-	// Sigmas are the standard deviations of the noise; nil stands for those of
-	// the paper's table.
+	// Sigmas are the standard deviations of the noise; nil means those of the paper's table.
 	Sigmas []float64 `json:"sigmas"`
 	// Rows is the number of points; 0 stands for 300.
 	Rows int `json:"rows"`
 }
 
-// Defaulted returns s with its defaults filled in.
+// Defaulted returns s with zero fields replaced by their defaults.
 func (s SphereSettings) Defaulted() SphereSettings {
 	if s.Rows == 0 {
 		s.Rows = sphereRows
@@ -52,19 +51,19 @@ func (s SphereSettings) Defaulted() SphereSettings {
 	return s
 }
 
-// SphereStudy is the outcome of the experiment sphere.
+// SphereStudy is the result of the experiment sphere.
 type SphereStudy struct {
 	Table  Table
 	Sigmas []float64
-	// Methods are the names of the rows of the table, and Errors[m][k] the
-	// errors of method m at Sigmas[k], one a repetition, x 1e4.
+	// Methods are the names of the rows of the table. Errors[m][k] are the errors of method m
+	// at Sigmas[k], times 1e4, one per repetition.
 	Methods []string
 	Errors  [][][]float64
-	// Rows[m][k] are the squared errors of the points of the first repetition.
+	// Rows[m][k] are the squared errors of each point in the first repetition, for method m at Sigmas[k].
 	Rows [][][]float64
 }
 
-// sphereColumn is a way to denoise; without a method a bound of the experiment.
+// sphereColumn is a method of denoising. If method is nil, bound computes a bound, such as the oracle.
 type sphereColumn struct {
 	name   string
 	method denoise.Method
@@ -108,9 +107,9 @@ func sphereColumns() ([]sphereColumn, error) {
 	), nil
 }
 
-// Sphere denoises points of the unit sphere in R^3 with every method, from 30
-// neighbours, the point itself among them. The error is the mean over all points
-// of the squared distance from where they were without noise.
+// Sphere denoises points of the unit sphere in R^3 with every method, from 30 neighbours
+// including the point itself. The error is the mean squared distance of the denoised
+// points from the points without noise.
 func Sphere(ctx context.Context, s SphereSettings) (*SphereStudy, error) {
 	s = s.Defaulted()
 	columns, err := sphereColumns()
@@ -146,7 +145,7 @@ func Sphere(ctx context.Context, s SphereSettings) (*SphereStudy, error) {
 	return study, nil
 }
 
-// squaredErrors are those of rows of three numbers.
+// squaredErrors returns the squared distances between the rows of y and clean, of three numbers each.
 func squaredErrors(y, clean []float64) []float64 {
 	list := make([]float64, len(y)/3)
 	for i := range list {
@@ -156,8 +155,8 @@ func squaredErrors(y, clean []float64) []float64 {
 	return list
 }
 
-// drawSphere returns noisy points, and the same without noise. All sigmas share
-// the random numbers of a seed.
+// drawSphere returns noisy points and the same points without noise. The random numbers
+// depend on the seed but not on sigma.
 func drawSphere(seed uint64, n int, sigma float64) (x scqm.Data, clean []float64) {
 	rng := rand.New(rand.NewPCG(seed, 0x737068657265))
 	x = scqm.Data{N: n, D: 3, X: make([]float64, 3*n)}

@@ -1,6 +1,6 @@
-// Package experiments repeats the experiments of Zhai and Li (arXiv 2605.20300):
-// it makes their data, fits their models, and returns tables of means with
-// standard errors beside what pictures need.
+// Package experiments repeats the experiments of Zhai and Li (arXiv 2605.20300). It
+// generates their data, fits their models, and returns tables of means with standard
+// errors, and the data for figures.
 package experiments
 
 import (
@@ -14,21 +14,21 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Settings are what all experiments have in common.
+// Settings are the settings that all experiments share.
 type Settings struct {
-	// Seed is the seed of the first repetition; the others follow.
+	// Seed is the seed of the first repetition; later repetitions use the following seeds.
 	Seed uint64 `json:"seed"`
 	// Reps is the number of repetitions, at least 1.
 	Reps int `json:"reps"`
-	// Quick makes the experiment small.
+	// Quick selects a small version of the experiment.
 	Quick bool `json:"quick"`
 	// Threads bounds the goroutines; results do not depend on it.
 	Threads int `json:"-"`
-	// Progress, if not nil, is told the part of the work that is done.
+	// Progress, if not nil, is called with the fraction of the work that is done.
 	Progress func(part float64) `json:"-"`
 }
 
-// done reports that so many of all steps are done.
+// done reports that steps of all steps are done.
 func (s Settings) done(steps, all int) {
 	if s.Progress != nil {
 		s.Progress(float64(steps) / float64(all))
@@ -38,11 +38,11 @@ func (s Settings) done(steps, all int) {
 // Mean is a mean over repetitions.
 type Mean struct {
 	Value float64 `json:"value"`
-	// Error is the standard error, where there are two repetitions or more.
+	// Error is the standard error, if there are at least two repetitions.
 	Error float64 `json:"error"`
 	// N is the number of repetitions; 0 leaves the cell empty.
 	N int `json:"n"`
-	// Exact leaves all digits, for numbers from elsewhere.
+	// Exact keeps all digits, for numbers from other sources.
 	Exact bool `json:"-"`
 }
 
@@ -54,15 +54,15 @@ func meanOf(list []float64) Mean {
 	return Mean{Value: mean, Error: deviation / math.Sqrt(float64(len(list))), N: len(list)}
 }
 
-// Table is the outcome of an experiment.
+// Table is the table of results of an experiment.
 type Table struct {
-	// Title says what the numbers are, and in which unit.
+	// Title describes the numbers and their unit.
 	Title string `json:"title"`
-	// Keys and Values name the columns: those of words, then those of means.
+	// Keys are the names of the text columns, Values those of the columns of means, which follow.
 	Keys   []string `json:"keys"`
 	Values []string `json:"values"`
 	Rows   []Row    `json:"rows"`
-	// Notes are sentences to read beside the numbers.
+	// Notes are sentences printed with the table.
 	Notes []string `json:"notes"`
 }
 
@@ -72,8 +72,8 @@ type Row struct {
 	Values []Mean   `json:"values"`
 }
 
-// WriteCSV writes a line for each row; every mean has its standard error, in a
-// column with the ending _se, and their digits are those that mean something.
+// WriteCSV writes a line for each row. After each mean comes its standard error, in a
+// column with the suffix _se. Both are rounded to significant digits.
 func (t *Table) WriteCSV(w io.Writer) error {
 	head := append([]string(nil), t.Keys...)
 	for _, name := range t.Values {
@@ -112,7 +112,7 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// String is the mean with its standard error.
+// String formats the mean with its standard error.
 func (m Mean) String() string {
 	value, spread := m.text()
 	if spread == "" {
@@ -135,7 +135,7 @@ func (m Mean) text() (value, spread string) {
 	return value, spread
 }
 
-// digits rounds v, without an exponent.
+// digits formats v with n digits, without an exponent.
 func digits(v float64, n int) string {
 	if v == 0 {
 		return "0"

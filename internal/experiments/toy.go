@@ -20,13 +20,13 @@ const toyRows = 100
 // Arc is an arc of the unit circle from (1, 0) on, with noise.
 type Arc struct {
 	Name  string
-	File  string  // what names of files call it
-	Angle float64 // its length in radians
-	Scale float64 // of the noise
+	File  string  // name of the arc in file names
+	Angle float64 // length in radians
+	Scale float64 // scale of the noise
 }
 
-// arcs are the quarter circle of the published code, the arc of the paper's
-// text with that code's noise, and with the noise that the paper's formula says.
+// arcs are the quarter circle of the published code, the arc of the paper's text with that
+// code's noise, and the same arc with the noise of the paper's formula.
 var arcs = []Arc{
 	{"quarter circle, noise 0.1", "quarter", math.Pi / 2, 0.1},
 	{"4 rad, noise 0.1", "long", 4, 0.1},
@@ -36,7 +36,7 @@ var arcs = []Arc{
 // point returns the point of the arc at an angle.
 func (a Arc) point(t float64) (x, y float64) { return math.Cos(t), math.Sin(t) }
 
-// squaredDistance of (x, y) from the arc.
+// squaredDistance returns the squared distance of (x, y) from the arc.
 func (a Arc) squaredDistance(x, y float64) float64 {
 	angle := math.Atan2(y, x)
 	if angle < 0 {
@@ -54,27 +54,26 @@ func (a Arc) squaredDistance(x, y float64) float64 {
 	return best
 }
 
-// ToyCase is noise of one kind on one arc, with the loss of its likelihood.
+// ToyCase is one arc with one kind of noise. The loss is the negative log-likelihood of the noise.
 type ToyCase struct {
 	Arc
 	Noise string
 	P     float64 // 0 for radial Laplace noise
 	Loss  framework.Loss
-	// X are the points of the first repetition, and the models those fitted to
-	// them.
+	// X are the points of the first repetition. The models are fitted to them.
 	X                 scqm.Data
 	Quadratic, Linear *scqm.Model
 }
 
-// ToyStudy is the outcome of the experiment toy.
+// ToyStudy is the result of the experiment toy.
 type ToyStudy struct {
 	Table Table
 	Cases []*ToyCase
 }
 
-// Toy fits noisy arcs in the plane with d = s = 1, each noise with the loss of
-// its likelihood, and measures the mean squared distance from the true arc of
-// the points of the model that belong to the rows.
+// Toy fits noisy arcs in the plane with d = s = 1. The loss is the negative log-likelihood
+// of the noise. It measures the mean squared distance of the fitted points of the rows
+// from the true arc.
 func Toy(ctx context.Context, s Settings) (*ToyStudy, error) {
 	study := &ToyStudy{Table: Table{
 		Title:  "Mean squared distance from the true arc x 1e3, 100 points, by noise and model.",
@@ -160,7 +159,7 @@ func (c *ToyCase) draw(seed uint64) (scqm.Data, error) {
 	return x, nil
 }
 
-// fit returns a model and 1000 times its mean squared distance from the arc.
+// fit fits a model and returns it with 1000 times its mean squared distance from the arc.
 func (c *ToyCase) fit(ctx context.Context, x scqm.Data, linear bool, threads int) (*scqm.Model, float64, error) {
 	m, err := learn(ctx, x, scqm.Config{Latent: 1, Curvature: scqm.FullCurvature, Linear: linear, Loss: c.Loss, Ridge: scqm.NoRidge, Threads: threads})
 	if err != nil {
@@ -177,7 +176,7 @@ func (c *ToyCase) fit(ctx context.Context, x scqm.Data, linear bool, threads int
 	return m, 1e3 * sum / float64(x.N), nil
 }
 
-// learn fits a model, and fails where that was interrupted.
+// learn fits a model. If the fit is interrupted, it returns an error.
 func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error) {
 	fit, err := scqm.Learn(ctx, x, c)
 	if err != nil {
@@ -186,7 +185,7 @@ func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error)
 	return fit.Model, ctx.Err()
 }
 
-// lossName is the name of a loss with its power.
+// lossName returns the name of a loss with its power.
 func lossName(l framework.Loss) string {
 	if p, ok := l.(rowloss.Parametric); ok {
 		for name, v := range p.Params() {
@@ -196,8 +195,8 @@ func lossName(l framework.Loss) string {
 	return l.Name()
 }
 
-// Points returns the points of a model with D = 2 and d = 1 at latent
-// coordinates.
+// Points returns the points of a model with D = 2 and d = 1 at the latent coordinates
+// taus.
 func Points(m *scqm.Model, taus []float64) []float64 {
 	var list []float64
 	for _, t := range taus {
@@ -211,7 +210,7 @@ func Points(m *scqm.Model, taus []float64) []float64 {
 	return list
 }
 
-// Curve returns 101 points of such a model, as far as there are codes.
+// Curve returns 101 points of a model with D = 2 and d = 1, over the range of its codes.
 func Curve(m *scqm.Model) []float64 {
 	taus := make([]float64, 101)
 	return Points(m, floats.Span(taus, floats.Min(m.Tau), floats.Max(m.Tau)))
