@@ -15,13 +15,13 @@ import (
 	"github.com/scqm/scqm/internal/experiments"
 )
 
-// Lengths of a sheet of digits, in pixels.
+// Lengths in a figure of digits, in pixels.
 const (
 	tileScale  = 3
 	tileSide   = experiments.ImageSide * tileScale
 	tileGap    = 4
 	kindGap    = 28 // between fours and nines
-	rowGap     = 40 // room for a caption
+	rowGap     = 40 // space for a caption
 	margin     = 28
 	titleRoom  = 40
 	perKind    = 7
@@ -29,14 +29,14 @@ const (
 	sheetWidth = 2*margin + 2*kindWidth + kindGap
 )
 
-// digitRow is a line of digits; its images lie one after the other in pixels.
+// digitRow is a row of images of digits; pixels holds the images one after the other.
 type digitRow struct {
 	caption string
 	pixels  []float64
 }
 
-// drawDigitRows draws, from every row, the images whose numbers are in shown:
-// perKind of one kind, then perKind of another.
+// drawDigitRows draws the images with the indices shown, from every row. The first half of
+// shown is of one digit, the second half of another.
 func drawDigitRows(title string, shown []int, rows []digitRow) image.Image {
 	sheet := newSheet(margin + titleRoom + len(rows)*(rowGap+tileSide) + margin)
 	sheet.write(margin, margin+20, 22, title)
@@ -52,7 +52,7 @@ func drawDigitRows(title string, shown []int, rows []digitRow) image.Image {
 	return sheet.Image()
 }
 
-// sheet is a canvas whose unit is the pixel, counted from the top left corner.
+// sheet is a canvas measured in pixels from the top left corner.
 type sheet struct {
 	*vgimg.Canvas
 	height int
@@ -62,7 +62,7 @@ func newSheet(height int) sheet {
 	return sheet{vgimg.NewWith(vgimg.UseWH(sheetWidth, vg.Length(height)), vgimg.UseDPI(72)), height}
 }
 
-// write puts text to the right of x, its lower edge at y.
+// write draws text from x to the right, with its lower edge at y.
 func (s sheet) write(x, y int, size vg.Length, text string) {
 	style := vgdraw.TextStyle{
 		Color: color.Black, Font: font.From(sans, size), Handler: plot.DefaultTextHandler,
@@ -72,7 +72,7 @@ func (s sheet) write(x, y int, size vg.Length, text string) {
 	c.FillText(style, vg.Point{X: vg.Length(x), Y: vg.Length(s.height - y)}, text)
 }
 
-// tile draws a digit, enlarged.
+// tile draws an enlarged image of a digit.
 func (s sheet) tile(column, top int, pixels []float64) {
 	left := margin + column*(tileSide+tileGap)
 	if column >= perKind {
@@ -82,7 +82,7 @@ func (s sheet) tile(column, top int, pixels []float64) {
 	draw.NearestNeighbor.Scale(s.Image(), image.Rect(left, top, left+tileSide, top+tileSide), digit, digit.Bounds(), draw.Over, nil)
 }
 
-// firstOfKinds lists the rows in the picture, the first few of each kind.
+// firstOfKinds returns the indices of the first few rows of each kind, which the figure shows.
 func firstOfKinds(kinds []string) []int {
 	var list []int
 	for _, kind := range slices.Compact(slices.Clone(kinds)) {
@@ -97,7 +97,7 @@ func firstOfKinds(kinds []string) []int {
 	return list
 }
 
-// inkOf returns an image in one colour whose opacity at each pixel is the intensity, in [0, 1].
+// inkOf returns an image in one colour. The opacity of each pixel is its intensity, in [0, 1].
 func inkOf(pixels []float64, ink color.Color) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, experiments.ImageSide, experiments.ImageSide))
 	c := color.NRGBAModel.Convert(ink).(color.NRGBA)

@@ -6,8 +6,8 @@ import (
 	"github.com/scqm/scqm/internal/experiments"
 )
 
-// DigitReconstructions shows digits that were learned from and what every model
-// makes of them.
+// DigitReconstructions draws training images of digits and their reconstructions by every
+// model.
 func DigitReconstructions(study *experiments.DigitStudy) image.Image {
 	rows := []digitRow{{"Original", study.Learned.X.X}}
 	for _, m := range study.Models {

@@ -20,12 +20,12 @@ const (
 	methodRoom  = vg.Length(80) // for the title and the axis
 	boxWidth    = vg.Length(7)
 	oracleIndex = 1
-	// minPointError ends the axis of errors of single points, which can be 0.
+	// minPointError is the lower end of the logarithmic axis of point errors, which can be 0.
 	minPointError = 1e-3
 )
 
-// SphereErrors shows box plots, over repetitions, of the errors of all
-// methods relative to those of the oracle, with a panel for each noise.
+// SphereErrors draws box plots, over repetitions, of the errors of all methods divided by
+// those of the oracle. There is a panel for each noise level.
 func SphereErrors(study *experiments.SphereStudy) image.Image {
 	return drawSpherePanels(study, "mean squared error, in units of the oracle's", func(m, k int) plotter.Values {
 		var ratios plotter.Values
@@ -36,8 +36,8 @@ func SphereErrors(study *experiments.SphereStudy) image.Image {
 	})
 }
 
-// SpherePoints shows box plots of the errors of all points of the first
-// repetition, as the paper does.
+// SpherePoints draws box plots of the errors of all points in the first repetition, like
+// the figure of the paper.
 func SpherePoints(study *experiments.SphereStudy) image.Image {
 	return drawSpherePanels(study, "squared error of a point, in units of the noise variance", func(m, k int) plotter.Values {
 		var ratios plotter.Values
@@ -86,7 +86,7 @@ func spherePanel(methods []string, title, axis string, values func(m int) plotte
 	return p
 }
 
-// ratioTicks marks 1, 2 and 5 times powers of ten on an axis of logarithms.
+// ratioTicks returns ticks at 1, 2 and 5 times powers of ten, for a logarithmic axis.
 func ratioTicks(low, high float64) []plot.Tick {
 	var ticks []plot.Tick
 	for e := math.Floor(low); e <= high; e++ {

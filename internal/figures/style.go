@@ -1,6 +1,6 @@
-// Package figures draws what the experiments compute: plots by gonum/plot and sheets of
-// images. Only the program imports it, for the plotting
-// library and its fonts are too large for a library.
+// Package figures draws the results of package experiments: plots by gonum/plot, and rows
+// of images. Only the command line program imports it, because the plotting library and
+// its fonts are too large for a library.
 package figures
 
 import (
@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
+// Colours that people with any colour vision can distinguish (Okabe and Ito 2008).
 var (
 	blue   = color.NRGBA{0x00, 0x72, 0xB2, 0xFF}
 	orange = color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}
@@ -24,7 +24,7 @@ var (
 
 var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
 
-// Lengths of plots.
+// Lengths in plots.
 const (
 	plotDPI = 144
 
@@ -51,12 +51,12 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// drawPanels draws plots side by side, in rows of one length; nil leaves a gap.
+// drawPanels draws plots in a grid, one slice per row; nil leaves a cell empty.
 func drawPanels(panels [][]*plot.Plot) image.Image {
 	return drawPanelsOf(panels, panelWidth, panelHeight)
 }
 
-// drawPanelsOf draws panels of the given size.
+// drawPanelsOf draws plots in a grid of panels of the given size.
 func drawPanelsOf(panels [][]*plot.Plot, width, height vg.Length) image.Image {
 	rows, columns := len(panels), len(panels[0])
 	size := vgimg.UseWH(vg.Length(columns)*width, vg.Length(rows)*height)
@@ -74,8 +74,8 @@ func drawPanelsOf(panels [][]*plot.Plot, width, height vg.Length) image.Image {
 
 func inner(c vg.CanvasSizer) draw.Canvas { return draw.Crop(draw.New(c), 14, -18, 12, -14) }
 
-// equalAxes widens the range of the axes until, in a picture of the given size,
-// a unit is as long on both, and nothing touches them.
+// equalAxes widens the ranges of the axes until both have the same scale in a picture of
+// the given size, and no point is at the edge.
 func equalAxes(p *plot.Plot, width, height vg.Length) {
 	area := p.DataCanvas(inner(vgimg.NewWith(vgimg.UseWH(width, height)))).Size()
 	unit := 1.1 * max((p.X.Max-p.X.Min)/float64(area.X), (p.Y.Max-p.Y.Min)/float64(area.Y))

@@ -14,14 +14,14 @@ import (
 	"github.com/scqm/scqm/internal/experiments"
 )
 
-// Figure is one of several pictures of an experiment.
+// Figure is one of the figures of an experiment.
 type Figure struct {
-	// Suffix comes after the name of the experiment in the name of a file.
+	// Suffix is appended to the name of the experiment to make the file name.
 	Suffix string
 	image.Image
 }
 
-// Toy makes a picture of every arc, with a panel for each noise.
+// Toy draws a figure of every arc, with a panel for each kind of noise.
 func Toy(cases []*experiments.ToyCase) []Figure {
 	var pictures []Figure
 	for from := 0; from < len(cases); {
@@ -40,7 +40,7 @@ func Toy(cases []*experiments.ToyCase) []Figure {
 	return pictures
 }
 
-// toyPanel shows points and where they are projected, the models and the truth.
+// toyPanel draws points, their projections, the fitted models and the true arc.
 func toyPanel(c *experiments.ToyCase) *plot.Plot {
 	p := newPlot(c.Name+", "+c.Noise, "", "")
 	p.Title.TextStyle.Font, p.Legend.TextStyle.Font = font.From(sans, 11), font.From(sans, 9)
@@ -71,7 +71,7 @@ func toyPanel(c *experiments.ToyCase) *plot.Plot {
 	return p
 }
 
-// pairs are points in the plane.
+// pairs converts coordinates x, y, x, y, ... to points.
 func pairs(flat []float64) plotter.XYs {
 	list := make(plotter.XYs, len(flat)/2)
 	for i := range list {
