@@ -1,32 +1,32 @@
-// Package gather coalesces small batches of rows that several goroutines want to
-// have evaluated at the same time. It serves functions whose calls take long
-// for what they compute, such as those of another program.
+// Package gather combines small batches of rows that several goroutines evaluate at the
+// same time. It is for functions with a large overhead per call, such as a call of another
+// program.
 package gather
 
 import "sync"
 
-// Batch is a number of rows to be evaluated.
+// Batch is a set of rows to evaluate.
 type Batch[K comparable] struct {
-	// Key says how. Batches are coalesced where keys are equal; the lengths of
-	// rows, in each array, must then be equal too.
+	// Key identifies the kind of evaluation. Only batches with equal keys are combined; their
+	// arrays must have rows of equal lengths.
 	Key K
-	// Rows is their number, at least 1.
+	// Rows is the number of rows, at least 1.
 	Rows int
-	// In holds the arrays to read and Out those to write, row by row.
+	// In holds the input arrays and Out the output arrays, row by row.
 	In, Out [][]float64
 }
 
-// Gatherer makes calls of a function that evaluates batches. Row i of what it
-// writes must depend on row i of what it reads only.
+// Gatherer calls a function that evaluates batches. Output row i of the function must only
+// depend on input row i.
 type Gatherer[K comparable] struct {
 	// Call evaluates a batch.
 	Call func(Batch[K]) error
-	// Limit is the number of calls under way at a time, at least 1: batches that
-	// come meanwhile wait and are coalesced.
+	// Limit is the largest number of concurrent calls, at least 1. Batches that arrive during
+	// Limit calls wait and are combined.
 	Limit int
-	// Max bounds the numbers to read in coalesced batches.
+	// Max bounds the number of input values of a combined batch.
 	Max int
-	// MaxBatches bounds the number of batches that are coalesced; 0 does not.
+	// MaxBatches bounds the number of batches that are combined; 0 means no bound.
 	MaxBatches int
 
 	mu      sync.Mutex
@@ -42,17 +42,17 @@ func (b Batch[K]) size() int {
 	return n
 }
 
-// request is a batch with the goroutine that waits for it.
+// request is a batch and the goroutine that waits for its result.
 type request[K comparable] struct {
 	Batch[K]
-	// turn receives, once, the requests for which the goroutine is to make the
-	// call, its own first, or nothing where another has made the call.
+	// turn receives one message. If it holds requests, its own first, this goroutine must call
+	// the function for them. If it is empty, another goroutine has made the call.
 	turn  chan []*request[K]
-	alone bool // the call for several failed: make one for this batch
+	alone bool // the combined call failed: evaluate this batch alone
 }
 
-// Do evaluates a batch, alone or with those of others. Where a call for several
-// batches fails, each is evaluated alone, so that one does not spoil the others.
+// Do evaluates a batch, alone or combined with others. If a combined call fails, each
+// batch is evaluated alone, so that an invalid batch does not fail the others.
 func (g *Gatherer[K]) Do(b Batch[K]) error {
 	own := &request[K]{Batch: b}
 	if !g.begin(own) {
@@ -67,7 +67,7 @@ func (g *Gatherer[K]) Do(b Batch[K]) error {
 	return g.lead([]*request[K]{own})
 }
 
-// begin reports whether a call may be made at once; else the request waits.
+// begin reports whether a call may start now. If not, it queues the request.
 func (g *Gatherer[K]) begin(r *request[K]) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +80,7 @@ func (g *Gatherer[K]) begin(r *request[K]) bool {
 	return false
 }
 
-// lead makes the call for a group and returns the outcome of its first request.
+// lead makes the call for a group of requests and returns the error of the first.
 func (g *Gatherer[K]) lead(group []*request[K]) error {
 	defer g.passOn()
 	if len(group) == 1 {
@@ -102,7 +102,7 @@ func (g *Gatherer[K]) lead(group []*request[K]) error {
 	return nil
 }
 
-// passOn has the next of those that wait make a call.
+// passOn starts the next call for waiting requests: it makes one of them the leader of a group.
 func (g *Gatherer[K]) passOn() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -126,7 +126,7 @@ func (g *Gatherer[K]) passOn() {
 	first.turn <- group
 }
 
-// concatenate puts the rows of a group behind each other.
+// concatenate joins the rows of a group in one batch.
 func concatenate[K comparable](group []*request[K]) Batch[K] {
 	first := group[0]
 	whole := Batch[K]{Key: first.Key, In: make([][]float64, len(first.In)), Out: make([][]float64, len(first.Out))}
@@ -142,7 +142,7 @@ func concatenate[K comparable](group []*request[K]) Batch[K] {
 	return whole
 }
 
-// handOut copies the results to where they go.
+// handOut copies the results of b to the batches of the group.
 func (b Batch[K]) handOut(group []*request[K]) {
 	for i, a := range b.Out {
 		for _, r := range group {
