@@ -1,11 +1,11 @@
-// Package licences knows the licence of every module that a program of this
-// repository is linked from, and carries the texts.
+// Package licences lists the licence of every module that is linked into a program of this
+// repository, and embeds the licence texts.
 //
-// The texts are copies of the files of the modules, in two folders: extension
-// has those of what is linked into the Python module, program those of what only
-// the command line adds. modules.json lists modules with versions and SPDX
-// expressions. `make licences` writes all of it; the tests compare it with what
-// the go command links.
+// The texts are copies of files of the modules. Folder extension holds those of modules
+// linked into the Python module; folder program holds those of modules that only the
+// command line program links. modules.json lists modules with versions and SPDX
+// expressions. `make licences` writes these files, and tests compare them with what the go
+// command links.
 package licences
 
 import (
@@ -20,39 +20,39 @@ import (
 	"strings"
 )
 
-// Self and Std are the names under which this module and the standard library
-// of Go, with its runtime, are listed.
+// Self and Std are the names in the list of this module and of the Go standard library
+// with its runtime.
 const (
 	Self = "github.com/scqm/scqm"
 	Std  = "std"
 )
 
-// ErrUnknown says that a program is linked from a module without a record.
+// ErrUnknown says that a linked module has no recorded licence.
 var ErrUnknown = errors.New("no licence is recorded")
 
 //go:embed modules.json extension program
 var files embed.FS
 
-// Module is a module that is linked into a program.
+// Module is a Go module that is linked into a program.
 type Module struct {
-	// Path is the path of the module, or Std.
+	// Path is the module path, or Self or Std.
 	Path string `json:"path"`
-	// Version is that of go.mod; of Std the version of Go, of Self that of scqm.
+	// Version is the version in go.mod. For Std it is that of Go, for Self that of scqm.
 	Version string `json:"version,omitempty"`
-	// SPDX is the licence expression.
+	// SPDX is the SPDX licence expression.
 	SPDX string `json:"spdx"`
-	// Extension says that the Python module is linked from it too.
+	// Extension reports whether the Python module links it too.
 	Extension bool `json:"extension"`
 }
 
-// Text is a licence, a notice or a grant, and where it comes from.
+// Text is a licence, notice or patent grant, with its origin.
 type Text struct {
-	// File is its name within the module.
+	// File is the name of the file within the module.
 	File string
 	Body string
 }
 
-// Recorded returns all modules on record, in the order of their paths.
+// Recorded returns all recorded modules, ordered by path.
 func Recorded() ([]Module, error) {
 	text, err := files.ReadFile("modules.json")
 	if err != nil {
@@ -65,10 +65,10 @@ func Recorded() ([]Module, error) {
 	return modules, nil
 }
 
-// Linked returns the modules that a program was linked from, with the versions
-// that its build information names and the licences on record. Self, whose
-// version is given, and Std come first. An error that wraps [ErrUnknown] names
-// the modules that have no record; those that have one are returned all the same.
+// Linked returns the modules linked into a program, with the versions of its build
+// information and the recorded licences. Self, with the given version, and Std come first.
+// If modules have no record, it returns the others, and an error that wraps [ErrUnknown]
+// and names these.
 func Linked(build *debug.BuildInfo, version string) ([]Module, error) {
 	recorded, err := Recorded()
 	if err != nil {
@@ -98,7 +98,7 @@ func Linked(build *debug.BuildInfo, version string) ([]Module, error) {
 	return known, err
 }
 
-// Texts returns the texts that go with a module, in the order of their names.
+// Texts returns the licence texts of a module, ordered by name.
 func Texts(m Module) ([]Text, error) {
 	root := path.Join(folder(m.Extension), m.Path)
 	entries, err := fs.ReadDir(files, root)
@@ -119,7 +119,7 @@ func Texts(m Module) ([]Text, error) {
 	return texts, nil
 }
 
-// folder names the directory of the texts of a module; extension says whether the Python module is linked from it.
+// folder returns the directory of a module's texts. extension says whether the Python module links the module.
 func folder(extension bool) string {
 	if extension {
 		return "extension"

@@ -7,11 +7,11 @@ import (
 	"text/tabwriter"
 )
 
-// rule parts texts that themselves have lines of dashes and of equal signs.
+// rule separates texts, which contain lines of dashes and of equal signs.
 var rule = strings.Repeat("#", 80)
 
-// Print writes a table of modules and then all texts. Modules with equal texts
-// share one.
+// Print writes a table of modules and then all texts. A text that several modules share is
+// printed once.
 func Print(w io.Writer, modules []Module) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, m := range modules {
@@ -41,7 +41,7 @@ type sharedText struct {
 	owners []string // path, version, file
 }
 
-// share gathers equal texts, in the order in which they first appear.
+// share groups equal texts, in the order of their first occurrence.
 func share(modules []Module) ([]*sharedText, error) {
 	var all []*sharedText
 	byBody := map[string]*sharedText{}

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// licence is how the text of a licence is told from others: by phrases that it
-// must have, after white space is made single spaces and letters small.
+// licence identifies the text of a licence by phrases that it must contain. White space is
+// reduced to single spaces and letters to lower case before comparison.
 type licence struct {
 	spdx    string
 	phrases []string
 }
 
-// known lists the licences under which code may be linked: programs and wheels
-// are passed on as they are, in binary form, and under BSD-3-Clause. The first
-// that fits counts.
+// known lists the licences that linked code may have. They allow distribution of programs
+// and wheels, in binary form, under BSD-3-Clause. The first match counts.
 var known = []licence{
 	{"Apache-2.0", []string{"apache license version 2.0", "terms and conditions for use, reproduction, and distribution"}},
 	{"MPL-2.0", []string{"mozilla public license, version 2.0", "1.1. \"contributor\""}},
@@ -28,8 +27,8 @@ var known = []licence{
 	{"ISC", []string{"permission to use, copy, modify, and/or distribute this software for any purpose"}},
 }
 
-// refused are phrases of licences that ask of the whole program, or of its use,
-// more than a notice; a text with one of them fits nothing.
+// refused are phrases of licences with conditions on the whole program or its use, beyond
+// a notice. A text with one of them matches no licence.
 var refused = []string{
 	"gnu general public license", "gnu lesser general public license", "gnu affero general public license",
 	"business source license", "server side public license", "commons clause", "noncommercial", "sharealike",
@@ -54,8 +53,8 @@ func Recognise(text string) (string, error) {
 	return "", fmt.Errorf("licences: the text is that of no licence that may be linked: %w", ErrUnknown)
 }
 
-// Expression joins the licences of modules, without repetition: first that of
-// this module, then the others in the order of their names.
+// Expression joins the licences of modules with AND, each once: first that of this module,
+// then the others in order of name.
 func Expression(modules []Module) string {
 	own, rest := "", []string{}
 	for _, m := range modules {
