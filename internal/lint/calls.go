@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// starters are the folders that may start goroutines. Suites in frameworktest
-// count as tests: they try whether a type can be used concurrently.
+// starters are the folders whose code may start goroutines. frameworktest counts as a
+// test: it checks whether types can be used concurrently.
 const starters = "internal/par plugins bindings cmd framework/frameworktest"
 
 // checkGoroutines finds goroutines outside of starters and tests: go
@@ -41,8 +41,8 @@ func startsGoroutine(n ast.Node) bool {
 	return false
 }
 
-// calls lists functions of other packages that the code of some folders must
-// not use; tests may.
+// calls lists functions of other packages that the code of some folders must not call.
+// Tests may.
 var calls = []struct {
 	pkg, names string // the names are a regular expression
 	in, notIn  string // "" stands for everywhere and for nowhere
@@ -97,8 +97,8 @@ func judgeCall(folder, pkg, name string) string {
 
 var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// importNames maps the names that a file gives its imports to their paths. The
-// name of a package is taken to be the last element of its path.
+// importNames maps the names of the imports of a file to their paths. It takes the last
+// element of a path as the package name.
 func importNames(f *ast.File) map[string]string {
 	names := map[string]string{}
 	for _, spec := range f.Imports {

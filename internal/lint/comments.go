@@ -70,7 +70,7 @@ func (t *Tree) undocumentedSpec(d *ast.GenDecl, spec ast.Spec) []Finding {
 	return nil
 }
 
-// wants asks for a comment that begins with the name, perhaps after an article.
+// wants returns a finding unless doc begins with the name, or with an article and the name.
 func (t *Tree) wants(name *ast.Ident, doc *ast.CommentGroup) []Finding {
 	if strings.TrimSpace(doc.Text()) == "" {
 		return []Finding{t.missing(name)}

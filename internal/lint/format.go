@@ -4,7 +4,7 @@ import (
 	"go/format"
 )
 
-// checkFormat finds Go files that gofmt would change or cannot read.
+// checkFormat finds Go files that gofmt would change or cannot parse.
 func checkFormat(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Files {
@@ -21,7 +21,7 @@ func checkFormat(t *Tree) []Finding {
 	return found
 }
 
-// firstDifference returns the line, from 1, in which two different texts part.
+// firstDifference returns the number, from 1, of the first line that differs between two texts.
 func firstDifference(a, b string) int {
 	line := 1
 	for i := range min(len(a), len(b)) {

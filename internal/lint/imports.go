@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// module is the path of the module whose rules these are.
+// module is the path of the module that the rules check.
 const module = "github.com/scqm/scqm"
 
-// directions says what the code of a folder may import besides the folder
-// itself: a group, or a folder of this module. The longest matching folder
-// counts. A package without a line here has no place in the house yet.
+// directions lists what the code of a folder may import besides the folder itself: groups,
+// or folders of this module. The longest matching folder applies. A package that matches
+// none is an error.
 var directions = []struct{ from, to string }{
 	{"framework", "std gonum internal/par internal/dense"},
 	{"framework/frameworktest", "std gonum framework manifolds"},
@@ -70,19 +70,19 @@ var directions = []struct{ from, to string }{
 	{"internal/figures", "std gonum plot internal/experiments framework models"},
 }
 
-// aboveObjective is what the parts of a scqm.Problem may import, which do not
-// know each other.
+// aboveObjective lists what the parts of a scqm.Problem may import. They do not import
+// each other.
 const aboveObjective = "std gonum internal/par internal/dense framework models/rows " +
 	"models/scqm/internal/sheet models/scqm/internal/nearest models/scqm/internal/objective"
 
-// tests is what test files may import besides their own folder: the libraries
-// of the tests and any sibling that is not sealed.
+// tests lists what test files may import besides their own folder: the test libraries, and
+// any folder of this module that is not sealed.
 const tests = "std gonum testify module"
 
-// sealed folders are imported by nobody outside of them.
+// sealed lists the folders that no other folder may import.
 const sealed = "bindings cmd"
 
-// groups names sets of packages outside of the module.
+// groups names sets of packages outside this module.
 var groups = map[string]string{
 	"gonum":   "gonum.org/v1/gonum",
 	"testify": "github.com/stretchr/testify",
@@ -91,8 +91,8 @@ var groups = map[string]string{
 	"rpc":     "github.com/hashicorp/go-plugin github.com/hashicorp/go-hclog google.golang.org/grpc google.golang.org/protobuf",
 }
 
-// fences names the only folders that may import a package, whatever directions
-// says. Those open to tests bind other code only.
+// fences lists packages that only certain folders may import, regardless of directions. If
+// tests is set, test files may import them too.
 var fences = []struct {
 	pkg, only   string
 	openToTests bool
@@ -107,7 +107,7 @@ var fences = []struct {
 	{module + "/internal/figures", "cmd", false},                    // so that the library stays without them
 }
 
-// checkImports holds the import direction.
+// checkImports finds imports that the tables above do not allow.
 func checkImports(t *Tree) []Finding {
 	var found []Finding
 	for f := range t.goFiles {
@@ -124,8 +124,8 @@ func checkImports(t *Tree) []Finding {
 	return found
 }
 
-// judgeImport returns why the code of a folder must not import a package, or
-// nothing.
+// judgeImport returns the reason why the code of a folder must not import a package, or
+// "".
 func judgeImport(folder, imported string, test bool) string {
 	for _, f := range fences {
 		if !isIn(imported, f.pkg) || isIn(folder, f.only) || test && f.openToTests {
@@ -152,7 +152,7 @@ func judgeImport(folder, imported string, test bool) string {
 	}
 }
 
-// owner is the folder of the line in directions that governs a folder.
+// owner returns the folder in directions that applies to a folder.
 func owner(folder string) string {
 	best := ""
 	for _, d := range directions {
@@ -163,7 +163,7 @@ func owner(folder string) string {
 	return best
 }
 
-// target is what the code of a folder may import.
+// target returns what the code of a folder may import.
 func target(folder string) string {
 	for _, d := range directions {
 		if d.from == owner(folder) {
@@ -173,7 +173,7 @@ func target(folder string) string {
 	return ""
 }
 
-// allowed reports whether one of the names covers the imported package.
+// allowed reports whether names, groups or folders, include the imported package.
 func allowed(imported, names string) bool {
 	for name := range strings.FieldsSeq(names) {
 		switch name {
@@ -196,7 +196,7 @@ func allowed(imported, names string) bool {
 	return false
 }
 
-// top is the first element of a path.
+// top returns the first element of a path.
 func top(p string) string {
 	first, _, _ := strings.Cut(p, "/")
 	return first

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// leftover matches the marks of unfinished code, among them context's, in
-// pieces so that it does not match itself.
+// leftover matches marks of unfinished code, including context's. It is written in pieces,
+// so that it does not match itself.
 var leftover = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
 
 // checkLeftovers finds marks of unfinished code in Go files.

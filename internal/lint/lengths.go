@@ -2,10 +2,10 @@ package lint
 
 import "go/ast"
 
-// maxLines is how many lines a function may have, from its first to its last.
+// maxLines is the largest number of lines of a function.
 const maxLines = 60
 
-// checkLengths finds functions that no screen shows whole, outside of tests.
+// checkLengths finds functions of more than maxLines lines, except in tests.
 func checkLengths(t *Tree) []Finding {
 	var found []Finding
 	for f := range t.goFiles {

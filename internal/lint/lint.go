@@ -1,9 +1,8 @@
-// Package lint holds the rules of the house that a program can check. Its tests
-// apply them to the whole repository: `go test ./internal/lint`.
+// Package lint checks the coding rules of this repository. Its tests apply them to all
+// files: `go test ./internal/lint`.
 //
-// A [Rule] looks at a [Tree] and returns what is wrong, one [Finding] per place.
-// Rules are tables where they can be, so that they read like the design and a
-// change of the design is a change of one line.
+// A [Rule] examines a [Tree] and returns one [Finding] for each violation. Where possible
+// a rule is a table, so that a change of the design changes one line.
 package lint
 
 import (
@@ -11,20 +10,19 @@ import (
 	"strings"
 )
 
-// Rule is one thing that the tree must obey.
+// Rule is one rule for the tree.
 type Rule struct {
 	// Name names the rule in test output.
 	Name string
-	// Why says in a sentence what the rule is good for.
+	// Why gives the purpose of the rule in a sentence.
 	Why string
 	// Check returns the places that break the rule.
 	Check func(*Tree) []Finding
 }
 
-// Finding is one place that breaks a rule.
+// Finding is one violation of a rule.
 type Finding struct {
-	// Path is the file, relative to the root; Line counts from 1, 0 stands for
-	// the whole file.
+	// Path is the file, relative to the root. Line counts from 1; 0 means the whole file.
 	Path string
 	Line int
 	// Message says what is wrong.
@@ -39,7 +37,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s", f.Path, f.Line, f.Message)
 }
 
-// Rules lists the rules in the order in which they are checked.
+// Rules lists the rules in the order of checking.
 func Rules() []Rule {
 	return []Rule{
 		{"format", "differences show meaning, not layout", checkFormat},
@@ -53,7 +51,7 @@ func Rules() []Rule {
 	}
 }
 
-// isIn reports whether path is one of the folders listed, or below one.
+// isIn reports whether path is one of the folders, or below one.
 func isIn(path, folders string) bool {
 	for folder := range strings.FieldsSeq(folders) {
 		if path == folder || strings.HasPrefix(path, folder+"/") {

@@ -2,8 +2,8 @@ package lint
 
 import "regexp"
 
-// place matches the names of package servers and paths into somebody's home,
-// in pieces so that it does not match itself.
+// place matches the names of package servers and paths into home directories. It is
+// written in pieces, so that it does not match itself.
 var place = regexp.MustCompile(`(?i)\b(` +
 	`(proxy|sum)\.golang` + `\.org|` +
 	`(test\.)?pypi` + `\.org|files\.pythonhosted` + `\.org|` +
@@ -13,8 +13,8 @@ var place = regexp.MustCompile(`(?i)\b(` +
 	`deb\.debian` + `\.org)\b` +
 	`|(^|[^\w./-])(/ho` + `me/|/Us` + `ers/|/ro` + `ot/)\w*`)
 
-// checkPlaces finds such names in every text file. Where packages come from is
-// a setting of the machine.
+// checkPlaces finds matches of place in every text file. The source of packages is a
+// setting of the machine, not of the repository.
 func checkPlaces(t *Tree) []Finding {
 	var found []Finding
 	for _, f := range t.Files {

@@ -12,14 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// skipped are folders of build outputs and of other people's code. Hidden
-// folders are skipped too, except for those in shown.
+// skipped are folders of build outputs and third-party code. Hidden folders are skipped
+// too, except those in shown.
 const (
 	skipped = "_build bin build dist node_modules out __pycache__"
 	shown   = ".ci .github"
 )
 
-// Tree is the text of a repository.
+// Tree is the text files of a repository.
 type Tree struct {
 	// Files holds the text files, in lexical order of their paths.
 	Files []*File
@@ -40,10 +40,10 @@ type File struct {
 // Folder is the folder of the file, "." for the root.
 func (f *File) Folder() string { return path.Dir(f.Path) }
 
-// Test reports whether the file belongs to the tests of its package.
+// Test reports whether the file is a test file.
 func (f *File) Test() bool { return strings.HasSuffix(f.Path, "_test.go") }
 
-// Load reads a repository. Files that are not text are left out.
+// Load reads a repository, without files that are not text.
 func Load(root fs.FS) (*Tree, error) {
 	t := &Tree{positions: token.NewFileSet()}
 	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
@@ -101,7 +101,7 @@ func (t *Tree) goFiles(yield func(*File) bool) {
 	}
 }
 
-// finding describes a place in a Go file.
+// finding returns a finding at a position in a Go file.
 func (t *Tree) finding(at token.Pos, format string, args ...any) Finding {
 	p := t.positions.Position(at)
 	return Finding{Path: p.Filename, Line: p.Line, Message: fmt.Sprintf(format, args...)}
