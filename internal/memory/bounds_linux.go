@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	// arena is the size in which Go reserves address space for its heap.
+	// arena is the unit in which Go reserves address space for its heap.
 	arena = 64 << 20
-	// page is the size in which Go maps it.
+	// page is the unit in which Go maps heap memory.
 	page = 4 << 20
-	// reserveAddressSpace and reserveData are kept for what grows beside the
-	// heap: stacks of threads, the records of the collector, libraries of C.
+	// reserveAddressSpace and reserveData are reserved for memory besides the heap: thread
+	// stacks, data of the garbage collector, C libraries.
 	reserveAddressSpace = 24 << 20
 	reserveData         = 12 << 20
-	// reserveMachine is kept free of memory that others use too.
+	// reserveMachine is left free for other programs.
 	reserveMachine = 32 << 20
 )
 
-// systemBounds are those of the process, of its control groups and of the
-// machine. What cannot be read is no bound.
+// systemBounds returns the memory bounds of the process, its control groups and the
+// machine. It omits bounds that cannot be read.
 func systemBounds(m usage) []Bound {
 	list := processBounds(m)
 	list = append(list, controlGroups(m, readFile("/proc/self/cgroup"), readFile("/proc/self/mountinfo"))...)
@@ -45,9 +45,9 @@ func readFile(name string) []byte {
 	return b
 }
 
-// processBounds are those that ulimit sets. Their memory is address space,
-// which Go never returns: a part of what is free in its heap can be used again,
-// whether returned to the system or not.
+// processBounds returns the bounds of ulimit. They limit address space, which Go never
+// returns to the system. Of the free part of the heap, a fraction counts as reusable,
+// whether its memory was returned or not.
 func processBounds(m usage) []Bound {
 	var list []Bound
 	var status []byte
@@ -77,7 +77,7 @@ func processBounds(m usage) []Bound {
 	return list
 }
 
-// field returns a number of KiB from a file of the form of /proc/meminfo, in
+// field returns a number from a text in the form of /proc/meminfo, converted from KiB to
 // bytes.
 func field(text []byte, key string) (int64, bool) {
 	for line := range bytes.Lines(text) {
@@ -90,15 +90,15 @@ func field(text []byte, key string) (int64, bool) {
 	return 0, false
 }
 
-// machineFree is what can be taken without ending another program.
+// machineFree returns the bytes that the process can take without the system ending another program.
 func machineFree(meminfo []byte) (int64, bool) {
 	free, ok := field(meminfo, "MemAvailable:")
 	swap, _ := field(meminfo, "SwapFree:")
 	return free + swap, ok
 }
 
-// controlGroups are the bounds of all control groups that the process is in,
-// from its own up to the one that is mounted, of version 1 and version 2.
+// controlGroups returns the bounds of all control groups of the process, from its own up
+// to the mounted root, for versions 1 and 2.
 func controlGroups(m usage, membership, mounts []byte) []Bound {
 	var list []Bound
 	for _, g := range memoryGroups(string(membership), string(mounts)) {
@@ -118,13 +118,13 @@ func controlGroups(m usage, membership, mounts []byte) []Bound {
 	return list
 }
 
-// group is a hierarchy of control groups with the place of the process in it.
+// group is a control group hierarchy and the path of the process in it.
 type group struct {
 	mount, dir string
-	unified    bool // version 2
+	unified    bool // control groups version 2
 }
 
-// memoryGroups finds the hierarchies that account for memory.
+// memoryGroups returns the hierarchies that limit memory.
 func memoryGroups(membership, mounts string) []group {
 	inside := map[bool]string{} // the path in the hierarchy of version 2 or 1
 	for line := range strings.Lines(membership) {
@@ -160,7 +160,7 @@ func memoryGroups(membership, mounts string) []group {
 	return list
 }
 
-// contains reports whether a list separated by commas has a word.
+// contains reports whether a comma-separated list contains word.
 func contains(list, word string) bool {
 	for w := range strings.SplitSeq(list, ",") {
 		if w == word {
@@ -170,8 +170,8 @@ func contains(list, word string) bool {
 	return false
 }
 
-// free is the limit of a group less its usage, of which caches of files are
-// given back when memory is short.
+// free returns the limit of a group minus its usage. File caches do not count as usage,
+// because the kernel frees them under memory pressure.
 func (g group) free(dir string) (int64, bool) {
 	limitFile, usageFile, prefix := "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"
 	if g.unified {
@@ -195,20 +195,20 @@ func (g group) free(dir string) (int64, bool) {
 	return limit - max(used, 0), true
 }
 
-// number reads a file that holds one; "max" is none.
+// number reads a number from a file. It returns false for "max", which means no limit.
 func number(name string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.TrimSpace(string(readFile(name))), 10, 64)
 	return n, err == nil
 }
 
-// guardBytes is what a thread takes beside its stack.
+// guardBytes is the address space of a thread besides its stack.
 const guardBytes = 1 << 20
 
-// defaultStack is the stack of a thread where RLIMIT_STACK does not say.
+// defaultStack is the stack size of a thread if RLIMIT_STACK sets none.
 const defaultStack = 8 << 20
 
-// Threads returns how many of n threads of C are affordable under the limit of
-// address space: at most half of it is for their stacks.
+// Threads returns how many of n C threads fit in the limit of address space. Their stacks
+// may use at most half of it.
 func Threads(n int) int {
 	var limit syscall.Rlimit
 	if !limited(syscall.RLIMIT_AS) || syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
@@ -227,11 +227,11 @@ func Threads(n int) int {
 	return int(max(min(int64(n), free/(stack+guardBytes)), 1))
 }
 
-// limited reports whether there is a limit of the process on a resource.
+// limited reports whether the process has a limit on a resource.
 func limited(resource int) bool {
 	var limit syscall.Rlimit
 	return syscall.Getrlimit(resource, &limit) == nil && limit.Cur < math.MaxInt64/2
 }
 
-// addressesLimited reports whether memory counts that Go has returned.
+// addressesLimited reports whether a limit counts address space, including memory that Go has returned to the system.
 func addressesLimited() bool { return limited(syscall.RLIMIT_AS) || limited(syscall.RLIMIT_DATA) }

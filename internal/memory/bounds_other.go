@@ -2,12 +2,12 @@
 
 package memory
 
-// systemBounds are known on Linux only: elsewhere the ceiling that the user sets
-// is the one bound.
+// systemBounds returns nil: only Linux reports bounds. Elsewhere the ceiling that the user
+// sets is the only bound.
 func systemBounds(usage) []Bound { return nil }
 
-// Threads returns n.
+// Threads returns n: no limit is known here.
 func Threads(n int) int { return n }
 
-// addressesLimited is not known here.
+// addressesLimited returns false: no limit is known here.
 func addressesLimited() bool { return false }

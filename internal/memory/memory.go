@@ -1,12 +1,11 @@
-// Package memory says before work whether there is memory for it.
+// Package memory checks before a computation whether enough memory is available.
 //
-// An allocation that fails ends a Go program with a trace, which nothing can
-// catch. So work that takes much first reserves an upper bound of the bytes that
-// it will hold at once, and that is compared with every bound there is: the
-// ceiling that the user has set, the limits of the process (RLIMIT_AS,
-// RLIMIT_DATA), those of its control groups, and what is free on the machine.
-// What does not fit is an error with the figures. [Restrain] tells the collector
-// of the same bounds, so that garbage does not take what was reserved.
+// A failed allocation ends a Go program, and the program cannot recover. So a computation
+// first reserves an upper bound of the bytes that it will hold at once. The bound is
+// compared with every limit: the ceiling set by the user, the limits of the process
+// (RLIMIT_AS, RLIMIT_DATA) and of its control groups, and the free memory of the machine.
+// If a limit is too low, the error gives the numbers. [Restrain] passes the same limits to
+// the garbage collector, so that garbage does not use reserved memory.
 package memory
 
 import (
@@ -19,23 +18,23 @@ import (
 	"sync"
 )
 
-// ErrTooLarge is matched by every error about work that does not fit.
+// ErrTooLarge is matched by every error about a computation that needs too much memory.
 var ErrTooLarge = errors.New("not enough memory")
 
-// Error says which work does not fit under which bound.
+// Error describes a computation that needs more memory than a bound allows.
 type Error struct {
-	// What names the work, as the subject of a sentence in the plural.
+	// What is the computation, as the plural subject of a sentence.
 	What string
-	// Need are the bytes that the work takes, Free those that are left.
+	// Need are the bytes that the computation needs, Free the available bytes.
 	Need float64
 	Free int64
-	// Bound says what limits memory, Raise how to have more of it.
+	// Bound is the name of the limit, Raise the advice for raising it.
 	Bound, Raise string
-	// Less says how to need less; it may be empty.
+	// Less is the advice for needing less memory; it may be empty.
 	Less string
 }
 
-// Error is one sentence with the figures and the remedy.
+// Error returns a sentence with the numbers and the advice.
 func (e *Error) Error() string {
 	remedy := e.Raise
 	if e.Less != "" {
@@ -47,27 +46,27 @@ func (e *Error) Error() string {
 // Unwrap returns ErrTooLarge.
 func (e *Error) Unwrap() error { return ErrTooLarge }
 
-// Bound is something that limits the memory of the process.
+// Bound is a limit of the memory of the process.
 type Bound struct {
-	// Name is what a sentence calls it, Raise the remedy for too little of it.
+	// Name is the limit in a sentence, Raise the advice for raising it.
 	Name, Raise string
-	// Free are the bytes that Go can still take, its own free memory included.
+	// Free are the bytes that Go can still use, including its own free memory.
 	Free int64
 }
 
 const (
-	// MinAddressSpace is the least RLIMIT_AS under which the program starts: the
-	// Go runtime reserves 1.1 GiB of address space for its tables, and 64 MiB for
-	// its heap, of which the part behind a random start is used.
+	// MinAddressSpace is the least RLIMIT_AS under which the program starts: the Go runtime
+	// reserves 1.1 GiB of address space for its tables, and 64 MiB for its heap, which begins
+	// at a random place in it.
 	MinAddressSpace = 1344 << 20
-	// MinData is the least RLIMIT_DATA under which it does.
+	// MinData is the least RLIMIT_DATA under which the program starts.
 	MinData = 112 << 20
 )
 
-// small is what is not looked at: every start of the program leaves as much.
+// small is the size below which requests are not checked: at every start of the program this much is free.
 const small = 1 << 20
 
-// state is what the process has promised to work that is going on.
+// state holds the current reservations and settings.
 var state struct {
 	sync.Mutex
 	ceiling    int64 // 0 for none
@@ -75,15 +74,15 @@ var state struct {
 	reserved   int64
 	base       int64 // bytes of the heap when nothing was reserved
 	restrained bool
-	others     int64 // bytes kept free for what is not Go
+	others     int64 // bytes left for memory that is not Go's
 	reuse      float64
-	limit      int64 // of the collector, as the environment has set it
-	percent    int   // the same, less where address space is limited
-	collecting int   // what it was told last
+	limit      int64 // memory limit of the collector, from the environment
+	percent    int   // GOGC from the environment, less if address space is limited
+	collecting int   // GC percentage set last
 }
 
-// SetCeiling bounds the memory that all work together may take, 0 for no bound.
-// The name is what the user called it, such as --memory.
+// SetCeiling limits the memory of all computations together; 0 means no limit. The name is
+// that of the user's setting, such as --memory.
 func SetCeiling(bytes int64, name string) {
 	state.Lock()
 	defer state.Unlock()
@@ -91,12 +90,11 @@ func SetCeiling(bytes int64, name string) {
 	restrain()
 }
 
-// Restrain makes the collector keep the heap within the bounds, from now on
-// and with every reservation. A lower GOMEMLIMIT stays. Where address space is
-// limited, others are bytes that are left to what is not Go in the process, and
-// reuse is the part of the free memory of the heap, from 0 to 1, that work is
-// thought to find again: large arrays do not fit into the holes that garbage has
-// left, and others take address space that is never given back.
+// Restrain makes the garbage collector keep the heap within the limits, now and after
+// every reservation. A lower GOMEMLIMIT stays in force. The arguments apply if address
+// space is limited. others are bytes left for memory that is not Go's. reuse, from 0 to 1,
+// is the fraction of free heap memory that is assumed reusable: large arrays do not fit in
+// the gaps that garbage leaves, and need new address space, which is never returned.
 func Restrain(others int64, reuse float64) {
 	state.Lock()
 	defer state.Unlock()
@@ -116,8 +114,8 @@ func Restrain(others int64, reuse float64) {
 	restrain()
 }
 
-// restrain tells the collector how large the heap may become. Go counts memory
-// that it has mapped and not returned.
+// restrain sets the memory limit of the collector. Go counts memory that it has mapped and
+// not returned.
 func restrain() {
 	if !state.restrained {
 		return
@@ -134,10 +132,10 @@ func restrain() {
 	collectAt()
 }
 
-// collectAt tells the collector to leave about garbage bytes, or a twentieth of what is
-// live, where the garbage of small work is as much as that. What was there before counts beside
-// what is reserved: passes over a table hold little beside it. Work on large data
-// makes little garbage once it runs, so that collections stay rare.
+// collectAt sets the collector to leave about garbage bytes of garbage, or a twentieth of
+// the live heap if that is as much as the garbage of small computations. The live heap
+// includes what was there before the reservations. Computations on large data make little
+// garbage, so collections stay rare.
 func collectAt() {
 	live := state.reserved
 	if live > 0 {
@@ -155,25 +153,25 @@ const (
 	leastGCPercent = 5
 )
 
-// limitedGCPercent is the garbage collected at, in per cent of what is live, where
-// address space is limited.
+// limitedGCPercent is the GC percentage, garbage relative to the live heap, if address
+// space is limited.
 const limitedGCPercent = 25
 
-// smallestHeap is room that the collector always has above what is live.
+// smallestHeap is the room that the collector always has above the live heap.
 const smallestHeap = 8 << 20
 
-// A Reservation is memory set aside for work until Release.
+// A Reservation is memory that is reserved for a computation until Release.
 type Reservation struct {
 	bytes int64
 	once  sync.Once
 }
 
-// none is the reservation of work that takes little.
+// none is the reservation of a computation that needs little memory.
 var none = &Reservation{}
 
-// Reserve returns a reservation of so many bytes, to be released when the work
-// is done, or an [*Error]. What names the work in the plural, as in "1000 rows
-// of 784 columns", and less says how it could need less.
+// Reserve reserves memory; the caller must Release it after the computation. If too little
+// is available, it returns an [*Error]. what is the computation in the plural, as in "1000
+// rows of 784 columns", and less is the advice for needing less.
 //
 // The number of bytes is a float64 so that products of sizes do not overflow.
 func Reserve(what string, bytes float64, less string) (*Reservation, error) {
@@ -204,11 +202,11 @@ func Reserve(what string, bytes float64, less string) (*Reservation, error) {
 	return &Reservation{bytes: whole}, nil
 }
 
-// collectable is how many times too large work may be for a collection to be
-// worth while: far larger work does not come to fit by it.
+// collectable is the ratio of needed to free memory up to which a garbage collection is
+// tried. Above it, a collection could not free enough.
 const collectable = 1000
 
-// Release gives the reservation back. It may be called more than once.
+// Release ends the reservation. More calls have no effect.
 func (r *Reservation) Release() {
 	if r == nil || r.bytes == 0 {
 		return
@@ -223,21 +221,21 @@ func (r *Reservation) Release() {
 	})
 }
 
-// Check is Reserve for work that is over at once.
+// Check reports, like Reserve, whether memory suffices, but reserves none.
 func Check(what string, bytes float64, less string) error {
 	r, err := Reserve(what, bytes, less)
 	r.Release()
 	return err
 }
 
-// Reserved returns the bytes that are reserved.
+// Reserved returns the total bytes of all reservations.
 func Reserved() int64 {
 	state.Lock()
 	defer state.Unlock()
 	return state.reserved
 }
 
-// Bounds returns everything that limits the memory of the process.
+// Bounds returns all limits of the memory of the process.
 func Bounds() []Bound {
 	state.Lock()
 	defer state.Unlock()
@@ -246,7 +244,7 @@ func Bounds() []Bound {
 	return bounds(m)
 }
 
-// fits returns the error of the tightest bound that is too tight.
+// fits returns the error of the lowest limit that is exceeded, or nil.
 func fits(what string, bytes float64, less string) *Error {
 	var m usage
 	m.read()
@@ -265,16 +263,16 @@ func fits(what string, bytes float64, less string) *Error {
 	return found
 }
 
-// overhead is what the heap takes beside its objects: their size classes, the
-// marks of the collector, and what is allocated while it works.
+// overhead returns the bytes of the heap besides objects: rounding to size classes, mark
+// bits, and allocations during a collection.
 func overhead(bytes float64) float64 { return bytes/32 + 4<<20 }
 
-// usage is what the Go heap takes.
+// usage is the memory of the Go heap.
 type usage struct {
 	objects int64 // bytes of objects, garbage included
-	mapped  int64 // bytes from the system, returned ones left out
+	mapped  int64 // bytes mapped from the system and not returned
 	heap    int64 // bytes of address space of the heap
-	idle    int64 // bytes of it that are mapped and free
+	idle    int64 // bytes of heap that are mapped and free
 }
 
 var samples = sync.Pool{New: func() any {
@@ -285,7 +283,7 @@ var samples = sync.Pool{New: func() any {
 	return &s
 }}
 
-// metricNames are of classes that do not overlap.
+// metricNames are the runtime metrics of memory classes that do not overlap.
 var metricNames = []string{
 	"/memory/classes/heap/objects:bytes", "/memory/classes/heap/unused:bytes", "/memory/classes/heap/free:bytes",
 	"/memory/classes/heap/released:bytes", "/memory/classes/heap/stacks:bytes", "/memory/classes/total:bytes",
@@ -300,7 +298,7 @@ func (u *usage) read() {
 	*u = usage{objects: objects, mapped: total - released, heap: objects + unused + free + released + stacks, idle: free}
 }
 
-// bounds are all bounds. The ceiling comes first, and in errors wins a draw.
+// bounds returns all limits. The user's ceiling is first, and is reported if several limits are equally low.
 func bounds(m usage) []Bound {
 	var list []Bound
 	if state.ceiling > 0 {

@@ -10,8 +10,8 @@ import (
 // units of sizes, each 1024 times the one before.
 const units = "KMGTPE"
 
-// Parse reads a size in bytes: a number, and a unit of K, M, G or T, which are
-// powers of 1024 and may be followed by B or iB.
+// Parse parses a size in bytes: a number and a unit K, M, G or T. Units are powers of
+// 1024, and may be followed by B or iB.
 func Parse(s string) (int64, error) {
 	text := strings.ToUpper(strings.TrimSpace(s))
 	number := strings.TrimRight(text, units+"IB")
@@ -29,7 +29,7 @@ func Parse(s string) (int64, error) {
 	return int64(bytes), nil
 }
 
-// Format writes a size with a unit.
+// Format formats a size with a unit.
 func Format(bytes float64) string {
 	k := -1
 	for bytes >= 1024 && k < len(units)-1 {
