@@ -1,9 +1,9 @@
 // Package par is the only place of the module that starts goroutines for
 // computing.
 //
-// Work on n rows is cut into shards. The cut depends on n alone, each shard is
-// summed in row order and shards are added in shard order, so that results do
-// not depend on the number of threads, to the last bit.
+// The rows 0..n-1 are split into shards, which depend on n alone. Each shard is summed in
+// row order, and shards are added in shard order, so that results do not depend on the
+// number of threads, to the last bit.
 package par
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// minRows keeps a shard large enough to pay for handing it out.
+	// minRows is the least number of rows for which a shard is worth the cost of scheduling it.
 	minRows = 32
 	// maxShards bounds the memory that partial sums take.
 	maxShards = 64
@@ -32,7 +32,7 @@ func Bounds(n, s int) (lo, hi int) {
 	return s * n / k, (s + 1) * n / k
 }
 
-// Threads resolves a user's setting: anything below 1 stands for all
+// Threads returns the number of threads of a user's setting: a setting below 1 means all
 // processors.
 func Threads(setting int) int {
 	if setting < 1 {
@@ -41,13 +41,13 @@ func Threads(setting int) int {
 	return setting
 }
 
-// Panic carries a panic of a worker to the caller's goroutine.
+// Panic holds a panic of a worker, for the goroutine of the caller.
 type Panic struct {
 	Value any
 	Stack []byte
 }
 
-// Error describes the panic with the stack of the worker.
+// Error returns the value of the panic and the stack of the worker.
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n%s", p.Value, p.Stack) }
 
 // Do runs work(worker, i) for every i in [0, n) on at most threads goroutines,
