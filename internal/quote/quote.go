@@ -1,6 +1,6 @@
-// Package quote makes text of strangers, such as the output of a plugin or the
-// name of a file, safe to be shown: control characters could do anything to a
-// terminal, and long text hides what matters.
+// Package quote makes untrusted text, such as the output of a plugin or the name of a
+// file, safe to print. It escapes control characters, which can change the state of a
+// terminal, and shortens long text.
 package quote
 
 import (
@@ -10,10 +10,10 @@ import (
 	"unicode"
 )
 
-// maxBytes bounds the text that is shown.
+// maxBytes bounds the length of printed text.
 const maxBytes = 300
 
-// Text returns a text in quotes, shortened; "" for an empty one.
+// Text returns text in quotes, shortened; it returns "" for an empty text.
 func Text(text string) string {
 	if text == "" {
 		return ""
@@ -24,7 +24,7 @@ func Text(text string) string {
 	return fmt.Sprintf("%q", text)
 }
 
-// Name returns a text in quotes only where it needs them.
+// Name returns text, in quotes only if necessary.
 func Name(text string) string {
 	if text == "" || len(text) > maxBytes {
 		return fmt.Sprintf("%q", text[:min(len(text), maxBytes)])
@@ -32,7 +32,7 @@ func Name(text string) string {
 	return Marks(text)
 }
 
-// Marks returns a text in quotes where it has characters that are not to be shown.
+// Marks returns text, in quotes if it has characters that must not be printed.
 func Marks(text string) string {
 	if strings.ContainsFunc(text, IsControl) {
 		return strconv.Quote(text)
@@ -40,8 +40,8 @@ func Marks(text string) string {
 	return text
 }
 
-// Escape returns lines in which characters that must not be shown are escaped as in a
-// quoted string.
+// Escape returns lines of text in which unsafe characters are escaped as in a quoted
+// string.
 func Escape(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -54,8 +54,8 @@ func Escape(text string) string {
 	return b.String()
 }
 
-// IsControl reports whether a character is not to be shown as it is. Marks of
-// direction, which show a text in another order, are such.
+// IsControl reports whether a character must not be printed unescaped. These include
+// direction marks, which reorder text on the screen.
 func IsControl(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r == unicode.ReplacementChar
 }
