@@ -1,6 +1,5 @@
-// Package shm shares arrays of numbers between two processes of one machine.
-// It is one of the few places that use unsafe: memory that is mapped comes as
-// bytes and is needed as numbers.
+// Package shm shares arrays of numbers between two processes of one machine. It uses
+// unsafe, because mapped memory is bytes and the arrays are numbers.
 package shm
 
 import (
@@ -8,12 +7,11 @@ import (
 	"unsafe"
 )
 
-// ErrUnsupported says that this system offers no memory that could be shared
-// safely. There are other ways to send arrays.
+// ErrUnsupported says that this system has no memory that can be shared safely. Callers
+// then send arrays another way.
 var ErrUnsupported = errors.New("no shared memory on this system")
 
-// Align is the distance of which the places of arrays in a segment are
-// multiples, in bytes: a cache line.
+// Align is the alignment of arrays in a segment, in bytes: a cache line.
 const Align = 64
 
 const floatBytes = 8
@@ -21,19 +19,18 @@ const floatBytes = 8
 // Span returns the bytes that an array of n numbers takes in a segment.
 func Span(n int) int { return (floatBytes*n + Align - 1) / Align * Align }
 
-// Segment is a piece of memory that another process may map too. What the other
-// process writes appears at any time: copy what must not change.
+// Segment is memory that another process may map too. The other process may write at any
+// time: copy data that must not change.
 type Segment struct {
 	data []byte
-	fd   int // of the side that made it, -1 once released
+	fd   int // file descriptor in the process that created it, -1 after Release
 }
 
 // Len is the size in bytes.
 func (s *Segment) Len() int { return len(s.data) }
 
-// Floats returns the n numbers that begin at byte at, a multiple of 8, in the
-// order of bytes of this machine. The slice lives as long as the segment. It is
-// nil where the segment has no such place.
+// Floats returns the n numbers at offset at in bytes, a multiple of 8, in native byte
+// order. The slice is valid until Close. It is nil if the range is outside the segment.
 func (s *Segment) Floats(at, n int) []float64 {
 	if at < 0 || at%floatBytes != 0 || n < 0 || at > len(s.data) || n > (len(s.data)-at)/floatBytes {
 		return nil

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Create makes a segment. It has no name in any directory, so nothing is left
-// of it when its processes end, however they end. Its memory is reserved, and
-// its size is sealed: a process that cut it short would otherwise kill every
-// other one that touches the missing part.
+// Create creates a segment. It has no name in any directory, so the system frees it when
+// its processes end. Its memory is reserved. Its size is sealed, because a process that
+// shrinks a segment kills the others that access the missing part.
 func Create(bytes int) (*Segment, error) {
 	if bytes < 1 {
 		return nil, fmt.Errorf("shm: a segment of %d bytes", bytes)
@@ -37,11 +36,11 @@ func reserve(fd, bytes int) ([]byte, error) {
 	return unix.Mmap(fd, 0, bytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// Path names the segment for other processes of this user, until Release.
+// Path returns a path by which other processes of this user can open the segment, until Release.
 func (s *Segment) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), s.fd) }
 
-// Release ends the time in which others can open the segment. Those that have
-// mapped it keep it.
+// Release closes the file descriptor, after which no process can open the segment.
+// Processes that have mapped it keep it.
 func (s *Segment) Release() error {
 	if s.fd < 0 {
 		return nil
@@ -51,7 +50,7 @@ func (s *Segment) Release() error {
 	return unix.Close(fd)
 }
 
-// Open maps a segment that another process made.
+// Open maps a segment of bytes bytes that another process created.
 func Open(path string, bytes int) (*Segment, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -72,7 +71,7 @@ func Open(path string, bytes int) (*Segment, error) {
 	return &Segment{data: data, fd: -1}, nil
 }
 
-// Close unmaps the segment. No slice of it may be used afterwards.
+// Close unmaps the segment. Its slices must not be used afterwards.
 func (s *Segment) Close() error {
 	err := s.Release()
 	data := s.data

@@ -2,13 +2,13 @@
 
 package shm
 
-// Create is not supported here.
+// Create returns ErrUnsupported.
 func Create(int) (*Segment, error) { return nil, ErrUnsupported }
 
-// Open is not supported here.
+// Open returns ErrUnsupported.
 func Open(string, int) (*Segment, error) { return nil, ErrUnsupported }
 
-// Path is empty.
+// Path returns "".
 func (s *Segment) Path() string { return "" }
 
 // Release does nothing.
