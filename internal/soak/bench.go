@@ -16,20 +16,20 @@ import (
 	"time"
 )
 
-// hangs is how long a command may take, which is a hundred times what any needs.
+// hangs is the time after which a command counts as hanging: a hundred times what any needs.
 const hangs = 10 * time.Minute
 
-// bench is what all drills share: the program, built once, and sound files.
+// bench holds what all drills share: the program, built once, and valid files.
 type bench struct {
 	settings
-	place string // a directory that is removed at the end
-	// interrupted is done after Ctrl-C: what runs is finished, and the table printed.
+	place string // a temporary directory
+	// interrupted is done after Ctrl-C. Running cases then finish, and the table is printed.
 	interrupted context.Context
 
 	scqm     string              // built as go build does
 	released string              // built as for a release, without cgo
-	happened func(what string)   // counts what cases met with
-	done     map[string]finished // tasks that ran to their ends, by command
+	happened func(what string)   // counts events in cases
+	done     map[string]finished // results of undisturbed tasks, by command
 }
 
 func newBench(ctx context.Context, s settings, place string) (*bench, error) {
@@ -49,7 +49,7 @@ func newBench(ctx context.Context, s settings, place string) (*bench, error) {
 	)
 }
 
-// entryPoint names to the linker what runs before Go, where there is such a thing.
+// entryPoint returns the linker option of code that runs before Go, if this system has it.
 func entryPoint() string {
 	if runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64") {
 		return "-E=_scqm_entry"
@@ -68,27 +68,27 @@ func (b *bench) build(env []string, args ...string) error {
 
 func (b *bench) path(name string) string { return filepath.Join(b.place, name) }
 
-// run is a program that has ended.
+// run is the result of a program that has ended.
 type run struct {
 	code           int // 128 + n after signal n
 	signalled      bool
 	stdout, stderr string
 }
 
-// command is how a program is started.
+// command says how to start a program.
 type command struct {
-	program string   // unless set, scqm: as built by go build in even cases, as released in odd ones
-	before  string   // shell commands, such as ulimit, that go before
-	env     []string // besides that of this process
-	// disturb is called while the program runs; what it returns ends the case.
+	program string   // the program; "" means scqm, from go build in even cases, as released in odd cases
+	before  string   // shell commands to run before it, such as ulimit
+	env     []string // environment variables in addition to those of this process
+	// disturb is called while the program runs; its error ends the case.
 	disturb func(p *os.Process) error
 }
 
 // scqmRun runs scqm in the directory of the case.
 func (c *trial) scqmRun(args ...string) (run, error) { return c.run(command{}, args...) }
 
-// run starts a program in the directory of the case and waits for its end. An
-// error says that it hung, or could not be started.
+// run starts a program in the directory of the case and waits for it to end. It returns an
+// error if the program hangs or cannot be started.
 func (c *trial) run(how command, args ...string) (run, error) {
 	program := how.program
 	if program == "" {
@@ -130,7 +130,7 @@ func (c *trial) run(how command, args ...string) (run, error) {
 	return r, nil
 }
 
-// say notes a command line for the report of a failure.
+// say records a command line for the report of a failure.
 func (c *trial) say(how command, line []string) {
 	quoted := make([]string, len(line))
 	for i, word := range line {
@@ -142,11 +142,11 @@ func (c *trial) say(how command, line []string) {
 	c.said = append(c.said, fmt.Sprintf("ran: %s\n", strings.Join(slices.Concat(how.env, quoted), " ")))
 }
 
-// traces are what a program must never print.
+// traces matches output that a program must never print.
 var traces = regexp.MustCompile(`(?m)^(panic:|fatal error:|runtime: |goroutine \d+ \[|SIG[A-Z]+: |Traceback \(most)|\[recovered\]|core dumped`)
 
-// check wants an ending in words: one of the exit codes, no trace, and where the
-// code is not 0 a last line that begins with scqm and fits a line.
+// check returns an error unless the exit code is one of codes and no trace was printed. If
+// the code is not 0, the last line must begin with scqm and be short.
 func (r run) check(codes ...int) error {
 	if m := traces.FindString(r.stderr + r.stdout); m != "" {
 		return fmt.Errorf("a trace (%q) with exit code %d:\n%s", m, r.code, clip(r.stderr))
@@ -180,8 +180,8 @@ func firstLine(text string) string {
 	return line[:min(len(line), 300)]
 }
 
-// checkNames wants nothing in a directory but files of these names, whatever of
-// them is there: no temporaries above all.
+// checkNames returns an error if a directory has files of other names, such as temporary
+// files. Files of these names may be missing.
 func checkNames(dir string, names ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// tryDisk runs a task on a disk of a random size, of which a random part is
-// taken. The result is whole, or a sentence says that there is no room and what
-// was there before still is.
+// tryDisk runs a task on a disk of random size that is partly full. The result must be
+// complete; or the error must say that the disk is full, and the earlier files must be
+// unchanged.
 func tryDisk(c *trial) error {
 	k := tasks[c.IntN(len(tasks))]
 	want, err := c.finish(k)
@@ -55,8 +55,7 @@ func tryDisk(c *trial) error {
 	return checkNames(c.dir, names...)
 }
 
-// mountSmall puts a small disk in the place of a directory, where that is
-// allowed.
+// mountSmall mounts a small disk at a directory, if that is permitted.
 func mountSmall(dir string, size int) (umount func(), err error) {
 	out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%d", size), "soak", dir).CombinedOutput()
 	if err != nil {
@@ -65,7 +64,7 @@ func mountSmall(dir string, size int) (umount func(), err error) {
 	return func() { _ = exec.Command("umount", dir).Run() }, nil
 }
 
-// outlets are commands that print, and ways in which nobody gets it.
+// outlets are commands that print, and kinds of standard output that fail.
 var (
 	printing = []string{
 		"version", "--help", "help fit", "losses --json", "solvers", "methods", "fit L --max-iter 2", "fit L --max-iter 2 --json",

@@ -16,49 +16,49 @@ import (
 	"github.com/scqm/scqm/internal/drill"
 )
 
-// drillSpec is a drill: either cases that it tries one by one, or a part of the
-// tests that counts for itself.
+// drillSpec is a drill: either single cases, or tests of packages that count their own
+// cases.
 type drillSpec struct {
 	name, what string
-	cases      int // at factor 1
-	// prepare makes what all cases need; it may be nil. What it returns is undone
-	// at the end. errSkip says that the drill cannot be run here.
+	cases      int // number of cases at factor 1
+	// prepare makes what all cases need; it may be nil. undo is called at the end. errSkip
+	// means that this machine cannot run the drill.
 	prepare func(b *bench) (undo func(), err error)
 	try     func(c *trial) error
 	whole   func(b *bench, o *outcome)
-	// together says that it may run beside others, as it looks at no clock, limit or process.
+	// together says that the drill may run beside others, because it depends on no clock, limit or process.
 	together bool
 }
 
-// errSkip marks what cannot be tried on this machine; the text says why.
+// errSkip marks what this machine cannot run; the text gives the reason.
 var errSkip = errors.New("skipped")
 
 func skipf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errSkip, fmt.Sprintf(format, args...))
 }
 
-// trial is one case: its random numbers, and a directory of its own.
+// trial is one case, with its random numbers and its directory.
 type trial struct {
 	*bench
 	*rand.Rand
 	index int
-	last  int // the drill ends before this one
+	last  int // the drill ends before the case of this index
 	dir   string
-	said  []string // command lines, for the report of a failure
+	said  []string // command lines so far, for the report of a failure
 }
 
-// outcome is a line of the table.
+// outcome is the result of a drill, a line of the table.
 type outcome struct {
 	name                   string
 	tried, failed, skipped int
 	took                   time.Duration
 	broken                 bool              // the drill itself could not be run
-	reasons                []string          // for what was skipped, each once
-	failures               []string          // a paragraph each
-	counts                 map[string]uint64 // of what happened, to see that a drill hits
+	reasons                []string          // why cases were skipped, each reason once
+	failures               []string          // a paragraph for each failure
+	counts                 map[string]uint64 // numbers of events, which show that the drill is effective
 }
 
-// maxFailures is how many failures are told of one by one.
+// maxFailures is the largest number of failures that are reported individually.
 const maxFailures = 5
 
 func (d drillSpec) run(b *bench) *outcome {
@@ -132,7 +132,7 @@ func (o *outcome) skip(n int, err error) {
 	}
 }
 
-// print prints what there is to say beside the line of the table.
+// print prints the failures and events of a drill.
 func (o *outcome) print(w io.Writer) {
 	for _, f := range o.failures {
 		fmt.Fprintf(w, "  FAILED %s: %s\n", o.name, strings.ReplaceAll(strings.TrimRight(f, "\n"), "\n", "\n    "))
@@ -142,7 +142,7 @@ func (o *outcome) print(w io.Writer) {
 	}
 }
 
-// printTable prints a line for every drill, and why something was skipped.
+// printTable prints a line for every drill, and the reasons for skipping.
 func printTable(w io.Writer, done []*outcome) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "\nDRILL\tTRIED\tFAILED\tSKIPPED\tSECONDS\t\n")

@@ -14,14 +14,14 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// reading is a command that reads a file of some kind, %, and writes another.
+// reading is a command that reads a file of some kind, written as %, and writes another.
 type reading struct {
 	files   []string
 	command string
 }
 
-// readings are all ways in which files come in. M is a sound model, D a sound
-// table, T sound coordinates.
+// readings are the commands that read files. M stands for a valid model, D for a table, T
+// for coordinates.
 var readings = []reading{
 	{tables, "fit % -o out.npz --max-iter 20"},
 	{tables, "fit % -o out.npz -d 1 --linear --loss huber"},
@@ -46,8 +46,8 @@ var readings = []reading{
 
 var tables = []string{tableCSV, "rows.tsv", "rows.npy", "rows.npz", "rows-ubyte", tableCSV + ".gz", "rows.npy.gz", "rows-ubyte.gz"}
 
-// tryFile damages a sound file and gives it to a command that reads it. Whatever
-// is in it, the command ends in words, and what it writes is whole and finite.
+// tryFile damages a valid file and runs a command that reads it. The command must succeed
+// or end with an error message, and its output must be complete and finite.
 func tryFile(c *trial) error {
 	r := readings[c.IntN(len(readings))]
 	name := r.files[c.IntN(len(r.files))]
@@ -95,8 +95,8 @@ func tryFile(c *trial) error {
 	return c.checkOutput(out, ended.code == 0)
 }
 
-// checkOutput wants a whole file of finite numbers where there should be one,
-// and none elsewhere.
+// checkOutput returns an error unless the file is complete with finite numbers, if wanted
+// is set, or absent, if not.
 func (c *trial) checkOutput(name string, wanted bool) error {
 	path := filepath.Join(c.dir, name)
 	if _, err := os.Stat(path); !wanted {
@@ -108,7 +108,7 @@ func (c *trial) checkOutput(name string, wanted bool) error {
 	return readable(path)
 }
 
-// readable reads an output file as its format tells.
+// readable returns an error if an output file cannot be read in its format.
 func readable(path string) error {
 	var err error
 	switch {
@@ -130,13 +130,13 @@ func readable(path string) error {
 	return nil
 }
 
-// extremes are numbers and words that readers stumble over.
+// extremes are numbers and words that may break readers.
 var extremes = []string{
 	"1e999", "-1e308", "1e308", "5e-324", "nan", "NaN", "inf", "-", "", "0x1p4", "1_0", "9999999999999999999999", "O.1", "1,5",
 	"\"", "\x00", "\ufeff", "\r", "\n", ",", "\t", "#", strings.Repeat("9", 500), strings.Repeat("a,", 300), "-0", "1e-320", "\xff\xfe",
 }
 
-// damage changes one thing about a file.
+// damage makes one change to the bytes of a file.
 func damage(r *rand.Rand, b, other []byte) []byte {
 	b = slices.Clone(b)
 	if len(b) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/scqm/scqm/internal/dataset"
 )
 
-// Names of the sound files that drills start from.
+// Names of the valid files that drills use.
 const (
 	tableCSV  = "rows.csv"
 	largeNPY  = "large.npy"
@@ -26,7 +26,7 @@ const (
 
 const smallRows = 60
 
-// bowl returns rows near a paraboloid, in D columns of which the third bends.
+// bowl returns n rows near a paraboloid, in D columns; the third column is quadratic.
 func bowl(n, D int) *dataset.Matrix {
 	rng := rand.New(rand.NewPCG(7, 7))
 	m := &dataset.Matrix{Rows: n, Cols: D}
@@ -44,8 +44,7 @@ func ones(n int) *dataset.Matrix {
 	return &dataset.Matrix{Rows: n, Cols: 1, Data: slices.Repeat([]float64{1}, n)}
 }
 
-// makeFixtures writes sound files of every format, with the program where it is
-// needed.
+// makeFixtures writes valid files of every format, by the program if necessary.
 func (b *bench) makeFixtures() error {
 	small := bowl(smallRows, 3)
 	named := &dataset.Matrix{Rows: small.Rows, Cols: 3, Data: small.Data, Names: []string{"east", "north", "up"}}

@@ -15,14 +15,14 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// task is a command whose files are the same bytes whenever it is run to its
-// end. L stands for rows, S for few, M for their model, T for coordinates, P for a plugin.
+// task is a command that writes the same bytes in every complete run. In its words L stands for many
+// rows, S for few, M for a model of these, T for coordinates, P for a plugin.
 type task struct {
 	command string
 	outputs []string
-	// keeps says that an interruption leaves a model, the best so far.
+	// keeps says that an interrupted run writes the best model so far.
 	keeps bool
-	// checkpoint is a file by which the command can go on.
+	// checkpoint is the file from which an interrupted command resumes.
 	checkpoint string
 }
 
@@ -43,13 +43,13 @@ var tasks = []task{
 	{"experiment toy --quick -o results", []string{"results/toy.csv", "results/toy.md", "results/params.json", "results/toy-long.png"}, false, ""},
 }
 
-// finished is what a task makes undisturbed, and how long that takes.
+// finished is the result and the duration of an undisturbed task.
 type finished struct {
 	files map[string][]byte
 	took  time.Duration
 }
 
-// line returns the words of a task on this bench.
+// line returns the command line of a task.
 func (b *bench) line(k task, more ...string) []string {
 	words := strings.Fields(k.command)
 	for i, w := range words {
@@ -71,7 +71,7 @@ func (b *bench) line(k task, more ...string) []string {
 	return append(words, more...)
 }
 
-// finish runs a task to its end, once on every bench.
+// finish runs a task without disturbance, once per bench.
 func (c *trial) finish(k task) (finished, error) {
 	if f, ok := c.done[k.command]; ok {
 		return f, nil
@@ -99,8 +99,8 @@ func (c *trial) finish(k task) (finished, error) {
 	return f, nil
 }
 
-// tryKill sends a signal to a command at a random moment. What it writes is then
-// the old file or the new one, whole, and the next run is as if nothing had been.
+// tryKill sends a signal to a command at a random time. Its output must then be the
+// complete old or new file, and the next run must be unaffected.
 func tryKill(c *trial) error {
 	k := tasks[c.IntN(len(tasks))]
 	want, err := c.finish(k)
@@ -130,7 +130,7 @@ func tryKill(c *trial) error {
 	return c.again(k, want)
 }
 
-// putOld writes what was there before.
+// putOld writes files that the task is to replace.
 func (c *trial) putOld(k task) (map[string][]byte, error) {
 	old := map[string][]byte{}
 	for _, name := range k.outputs {
@@ -146,7 +146,7 @@ func (c *trial) putOld(k task) (map[string][]byte, error) {
 	return old, nil
 }
 
-// disturb signals a process after a while; a stopped one goes on a little later.
+// disturb sends a signal to a process after a delay. It resumes a stopped process a little later.
 func disturb(p *os.Process, signal syscall.Signal, moment time.Duration) error {
 	time.Sleep(moment)
 	err := p.Signal(signal)
@@ -160,8 +160,8 @@ func disturb(p *os.Process, signal syscall.Signal, moment time.Duration) error {
 	return err
 }
 
-// checkSignalled checks the exit code after a signal. SIGKILL may end the process, after
-// SIGSTOP and SIGCONT it succeeds, and after any other it succeeds or exits with 128 + n.
+// checkSignalled checks the exit code after a signal. After SIGKILL the process may be killed, after
+// SIGSTOP it must succeed, and after any other signal it must succeed or exit with 128 + n.
 func (r run) checkSignalled(signal syscall.Signal) error {
 	switch signal {
 	case syscall.SIGSTOP:
@@ -175,7 +175,7 @@ func (r run) checkSignalled(signal syscall.Signal) error {
 	return r.check(0, 128+int(signal))
 }
 
-// judge compares files with what was there before and with what should be.
+// judge compares the files with the earlier and the expected ones.
 func (c *trial) judge(k task, r run, old map[string][]byte, want finished) error {
 	for _, name := range k.outputs {
 		got, err := os.ReadFile(filepath.Join(c.dir, name))
@@ -198,7 +198,7 @@ func (c *trial) judge(k task, r run, old map[string][]byte, want finished) error
 	return nil
 }
 
-// again runs the command undisturbed in the same place.
+// again runs the command undisturbed in the same directory, and checks its files.
 func (c *trial) again(k task, want finished) error {
 	args := c.line(k)
 	if k.checkpoint != "" {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// tryMemory runs a task, some with more rows than others, with little memory. It
-// does what it should, or says in a sentence that there is too little.
+// tryMemory runs a task with little memory, some tasks with more rows. It must succeed, or
+// end with the error that memory is too small.
 func tryMemory(c *trial) error {
 	k := tasks[c.IntN(len(tasks))]
 	if c.IntN(2) == 0 {
@@ -37,7 +37,7 @@ var bulkTasks = []task{
 	{"suggest B --max-latent 1 --max-rows 200 -o out.csv", []string{"out.csv"}, false, ""},
 }
 
-// checkWhole wants outputs that can be read, or none.
+// checkWhole returns an error unless each output is readable or absent.
 func (c *trial) checkWhole(k task, r run) error {
 	names := append([]string{"results", k.checkpoint, k.checkpoint + ".lock"}, k.outputs...)
 	if err := checkNames(c.dir, names...); err != nil {

@@ -1,6 +1,6 @@
-// Command soak drills the program scqm: it feeds it damaged files, kills it at
-// random moments, fills its disk and takes its memory away, thousands of times,
-// and prints a table of what was tried and what failed.
+// Command soak tests the program scqm under faults, thousands of times: damaged files,
+// kills at random times, full disks and too little memory. It prints a table of the
+// numbers of cases and failures.
 //
 //	go run ./internal/soak                        all drills
 //	go run ./internal/soak -factor 0.1            a tenth of the cases
@@ -8,14 +8,14 @@
 //	go run ./internal/soak -jobs 4                drills of numbers four at a time
 //	go run ./internal/soak -list                  the drills there are
 //
-// A case is made by the seed, the name of its drill and its number, so that it
-// can be run again alone. What fails depends on no clock but one: a command that
-// has not ended after ten minutes hangs.
+// The seed, the name of the drill and the number of a case determine it, so that it can be
+// run again alone. Results depend on the clock only in that a command counts as hanging
+// after ten minutes.
 //
-// Besides its own drills (files, kills, disks, ...), which run the program as
-// users do, it runs the drills that packages have as tests, see internal/drill,
-// and every fuzz target. Of the drills of packages those that look at no clock, limit
-// or process, which are of numbers, run side by side, after the others.
+// Its own drills (files, kills, disks, ...) run the program as users do. It also runs
+// every fuzz target and the drills that are tests of packages, see internal/drill. Of
+// these, drills that depend on no clock, limit or process run concurrently, after all
+// other drills.
 package main
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// settings are the flags.
+// settings are the command line flags.
 type settings struct {
 	seed     uint64
 	factor   float64
@@ -111,7 +111,7 @@ func (s *settings) chooses(name string) bool {
 	return false
 }
 
-// drill runs drills and prints the table: those of numbers side by side, after the others.
+// drill runs the chosen drills and prints the table.
 func (s *settings) drill(chosen []drillSpec) (failed bool, err error) {
 	place, err := os.MkdirTemp("", "scqm-soak-")
 	if err != nil {
@@ -138,8 +138,8 @@ func (s *settings) drill(chosen []drillSpec) (failed bool, err error) {
 	return failed, nil
 }
 
-// runAll runs drills, those of numbers side by side after the others, until it is interrupted, and
-// returns what came of them, in their order.
+// runAll runs drills until it is interrupted, and returns their results in the same order.
+// Drills with together set run concurrently, after the others.
 func (b *bench) runAll(chosen []drillSpec) []*outcome {
 	outcomes := make([]*outcome, len(chosen))
 	var printing sync.Mutex

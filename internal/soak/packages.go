@@ -19,25 +19,25 @@ import (
 	"github.com/scqm/scqm/internal/drill"
 )
 
-// goDrill is a drill that a package has as a test.
+// goDrill is a drill that is a test of a package.
 type goDrill struct {
-	name, pkg, run string // pkg may be several, with spaces between
+	name, pkg, run string // pkg may be several packages, separated by spaces
 	cases          int
 	env            string
-	flags          []string // of go test, beside the usual ones
-	alone          bool     // it looks at clocks, limits or processes
+	flags          []string // additional flags of go test
+	alone          bool     // depends on clocks, limits or processes
 }
 
-// packageHangs is how long the drills of a package may take with the usual number of
-// cases, and with fewer, beside as many others as there are processors.
+// packageHangs is the time after which the drills of a package count as hanging, at the
+// usual number of cases and with all processors busy.
 const packageHangs = 3 * time.Hour
 
 func (d goDrill) spec() drillSpec {
 	return drillSpec{name: d.name, what: fmt.Sprintf("go test %s -run '%s'", d.pkg, d.run), whole: d.whole, together: !d.alone}
 }
 
-// whole runs the tests and counts what they report by internal/drill, or the
-// tests themselves where they report nothing.
+// whole runs the tests and adds up the cases that internal/drill reports, or the tests
+// themselves if there is no report.
 func (d goDrill) whole(b *bench, o *outcome) {
 	cases := max(1, int(math.Ceil(float64(d.cases)*b.factor)))
 	report := b.path("report-" + d.name)
@@ -81,7 +81,7 @@ func (d goDrill) whole(b *bench, o *outcome) {
 	}
 }
 
-// testEnd matches the verdicts of tests, not of their parts.
+// testEnd matches the results of tests, not of subtests.
 var testEnd = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\S+)`)
 
 func (b *bench) runGo(most time.Duration, env, args []string) (string, error) {
@@ -96,7 +96,7 @@ func (b *bench) runGo(most time.Duration, env, args []string) (string, error) {
 	return out.String(), err
 }
 
-// addReport adds the lines of internal/drill, if there are any.
+// addReport adds the lines of a report of internal/drill. It returns false if there are none.
 func (o *outcome) addReport(path string) bool {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -118,7 +118,7 @@ func (o *outcome) addReport(path string) bool {
 	return len(text) > 0
 }
 
-// failedPart is what go test says of failures, without the rest.
+// failedPart returns the part of the output of go test about failures.
 func failedPart(out string) string {
 	lines := strings.Split(out, "\n")
 	first := slices.IndexFunc(lines, func(l string) bool {
@@ -130,7 +130,7 @@ func failedPart(out string) string {
 	return clip(strings.Join(lines[max(0, first-3):min(len(lines), first+40)], "\n"))
 }
 
-// fuzzDrills finds every fuzz target of the module.
+// fuzzDrills returns a drill for every fuzz target of the module.
 func fuzzDrills() ([]drillSpec, error) {
 	var drills []drillSpec
 	target := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
@@ -160,7 +160,7 @@ func cmpSkip(err error) error {
 	return fs.SkipDir
 }
 
-// fuzzing is the time, or the number of inputs, for each target.
+// fuzzing returns the time, or the number of inputs, for each fuzz target.
 func (s settings) fuzzing() string {
 	d, err := time.ParseDuration(s.fuzzTime)
 	if err != nil {
@@ -169,7 +169,7 @@ func (s settings) fuzzing() string {
 	return time.Duration(float64(d) * s.factor).Round(time.Millisecond).String()
 }
 
-// executed matches the count of inputs in what go test says while it fuzzes.
+// executed matches the number of inputs in the output of go test -fuzz.
 var executed = regexp.MustCompile(`execs: (\d+)`)
 
 func fuzzDrill(pkg, target string) drillSpec {

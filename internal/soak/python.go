@@ -17,12 +17,12 @@ import (
 //go:embed cases.py cluster_fits.py real_tables.py
 var scripts embed.FS
 
-// hasPython reports whether there is a Python with scqm.
+// hasPython reports whether a Python interpreter with scqm is installed.
 func (b *bench) hasPython() bool {
 	return exec.Command(b.python, "-c", "import scqm; scqm.load").Run() == nil
 }
 
-// needPython writes the scripts, where there is a Python with scqm.
+// needPython writes the scripts, or returns errSkip if there is no Python with scqm.
 func needPython(b *bench) (undo func(), err error) {
 	if out, err := exec.Command(b.python, "-c", "import scqm; scqm.load").CombinedOutput(); err != nil {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
@@ -40,8 +40,8 @@ func needPython(b *bench) (undo func(), err error) {
 	return func() {}, nil
 }
 
-// tryTables makes default fits of tables that scikit-learn ships, some at a time by
-// the case whose turn comes first; options say which.
+// tryTables returns a function that fits tables of scikit-learn with default settings. The
+// first of several cases runs all of them; options select the tables.
 func tryTables(options ...string) func(c *trial) error {
 	const together = 10
 	return func(c *trial) error {
@@ -66,7 +66,7 @@ func needDask(b *bench) (undo func(), err error) {
 	return needPython(b)
 }
 
-// tryCluster fits on a cluster of Dask whose workers and scheduler may die.
+// tryCluster fits on a Dask cluster whose workers and scheduler may be killed.
 func tryCluster(c *trial) error {
 	// Dask logs every death that it sees with a trace, which is what the drill is about.
 	how := command{program: c.python, env: []string{"OMP_NUM_THREADS=1", "DASK_LOGGING__DISTRIBUTED=critical"}}
@@ -77,8 +77,8 @@ func tryCluster(c *trial) error {
 	return c.countEnds(r)
 }
 
-// pythonCases tries every so many cases in one interpreter, by the case whose
-// turn comes first, as an interpreter takes a second to start.
+// pythonCases returns a function that runs several cases in one interpreter, whose start
+// takes a second. The first of these cases runs all of them.
 func pythonCases(mode string, together int) func(c *trial) error {
 	return func(c *trial) error {
 		if c.index%together != 0 && c.caseNo < 0 {
@@ -93,7 +93,7 @@ func pythonCases(mode string, together int) func(c *trial) error {
 	}
 }
 
-// countEnds counts what a script says has happened in its cases.
+// countEnds adds the numbers of events that a script prints.
 func (c *trial) countEnds(r run) error {
 	if err := r.check(0); err != nil {
 		return fmt.Errorf("%w\n%s", err, clip(r.stdout))
@@ -115,7 +115,7 @@ func (c *trial) runPython(how command, args ...string) (run, error) {
 	return c.run(how, append([]string{c.path("cases.py")}, args...)...)
 }
 
-// tryPythonKill interrupts a fit, or kills a save, in Python.
+// tryPythonKill interrupts a fit in Python, or kills the process while it saves.
 func tryPythonKill(c *trial) error {
 	if c.IntN(2) == 0 {
 		return pythonCases("interrupts", 1)(c)

@@ -13,8 +13,8 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// checkAlone wants that no process is left that was started in the directory of
-// the case, which may take a moment.
+// checkAlone returns an error if a process started in the directory of the case still runs
+// after a short wait.
 func (c *trial) checkAlone() error {
 	var left string
 	for range 100 {
@@ -26,7 +26,7 @@ func (c *trial) checkAlone() error {
 	return fmt.Errorf("left behind: %s", left)
 }
 
-// processesIn lists the processes that run in a directory or name it.
+// processesIn lists the processes whose working directory or command line is in a directory.
 func processesIn(dir string) string {
 	var found []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -43,14 +43,14 @@ func processesIn(dir string) string {
 	return strings.Join(found, ", ")
 }
 
-// strangers are names that a model of somebody else may have for its loss.
+// strangers are names of losses in models from untrusted sources.
 var strangers = []string{
 	"payload", "./payload", "../payload", "scqm-loss-payload", "./scqm-loss-payload", "$(./scqm-loss-payload)", ";./scqm-loss-payload",
 	"l2", "", "payload\x00", "PAYLOAD", "tukey", "-payload", "a/../payload", "payload --version", "\n./scqm-loss-payload",
 }
 
-// tryStranger uses a model that asks for a plugin, with a program of that name
-// beside the model and the rows. Nothing from a file is run.
+// tryStranger uses a model that names a plugin as its loss, with a program of that name in
+// the same directory. That program must not be run.
 func tryStranger(c *trial) error {
 	m, err := scqm.Load(c.path(modelNPZ))
 	if err != nil {

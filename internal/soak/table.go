@@ -2,7 +2,7 @@ package main
 
 import "github.com/scqm/scqm/internal/drill"
 
-// programDrills try the program as users run it.
+// programDrills returns the drills that run the program as users do.
 func programDrills() []drillSpec {
 	return []drillSpec{
 		{name: "files", what: "damaged files of every format, read by every command", cases: 6000, try: tryFile},
@@ -21,9 +21,9 @@ func programDrills() []drillSpec {
 	}
 }
 
-// packageDrills are drills that packages have as tests. A new one is a line
-// here. cases go to those that count by internal/drill, by their names there;
-// env to those that have a variable of their own, %d being cases.
+// packageDrills are drills that are tests of packages; a new one needs a line here. cases
+// sets the numbers of cases by drill name, for tests with internal/drill. env sets the
+// variable of other tests, with %d for the number of cases.
 var packageDrills = []goDrill{
 	{name: "go-plugins", alone: true, pkg: "./plugins", run: "Hostile|Killed", cases: 5, env: "SCQM_PLUGIN_RUNS=%d"},
 	{name: "go-plugin-lives", alone: true, pkg: "./plugins", run: "ManyLives", cases: 20, env: "SCQM_PLUGIN_RUNS=%d"},
