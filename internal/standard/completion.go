@@ -10,7 +10,7 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// partial returns a matrix of rank r with noise, and which entries of it are seen.
+// partial returns a noisy matrix of rank r, and which entries are observed (1) or not (0).
 func partial(rng *rand.Rand, n, r int, share, noise float64) (a, seen *mat.Dense) {
 	a, seen = new(mat.Dense), mat.NewDense(n, n, nil)
 	a.Mul(gaussian(rng, n, r), gaussian(rng, n, r).T())
@@ -24,7 +24,7 @@ func partial(rng *rand.Rand, n, r int, share, noise float64) (a, seen *mat.Dense
 	return a, seen
 }
 
-// completion is the sum of squares of (LR' - A)_ij over the entries seen, halved.
+// completion is half the sum of squares of (LR' - A)_ij over the observed entries.
 func completion(size Size, rng *rand.Rand) *Problem {
 	n, r := size.pick(60, 200), size.pick(3, 4)
 	a, seen := partial(rng, n, r, []float64{0.4, 0.25}[size], 0)
@@ -59,14 +59,14 @@ func completion(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// noisyCompletion is the same for a matrix of fixed rank and data with noise.
+// noisyCompletion is the problem of fixedRank with noisy data.
 func noisyCompletion(size Size, rng *rand.Rand) *Problem {
 	n, r := size.pick(40, 200), size.pick(2, 4)
 	a, seen := partial(rng, n, r, []float64{0.5, 0.25}[size], 0.1)
 	return fixedRank(n, r, a, seen)
 }
 
-// lowRank is the best approximation of a matrix of falling singular values.
+// lowRank is the best approximation of given rank of a matrix with decreasing singular values.
 func lowRank(size Size, rng *rand.Rand) *Problem {
 	n, r := size.pick(30, 100), size.pick(2, 5)
 	a := gaussian(rng, n, n)
@@ -79,20 +79,20 @@ func lowRank(size Size, rng *rand.Rand) *Problem {
 	return fixedRank(n, r, a, seen)
 }
 
-// factored is what a cost of fixed rank needs of its manifold.
+// factored is a fixed-rank manifold with the observed entries.
 type factored struct {
 	m    *manifolds.FixedRank
 	n, r int
 	seen *mat.Dense
 }
 
-// parts are the factors u, s and v of a point.
+// parts returns the factors u, s and v of a point.
 func (f factored) parts(x []float64) (u, s, v *mat.Dense) {
 	a, b, c := f.m.Parts(x)
 	return mat.NewDense(f.n, f.r, a), mat.NewDense(f.r, f.r, b), mat.NewDense(f.n, f.r, c)
 }
 
-// product is u s v' where it is seen.
+// product returns u s v' at the observed entries, 0 elsewhere.
 func (f factored) product(u, s, v *mat.Dense) *mat.Dense {
 	var us, w mat.Dense
 	us.Mul(u, s)
@@ -101,7 +101,7 @@ func (f factored) product(u, s, v *mat.Dense) *mat.Dense {
 	return &w
 }
 
-// add adds those of g v s', u'g v, g'u s that are asked for to dst.
+// add adds to dst those of g v s', u'g v and g'u s that are requested.
 func (f factored) add(dst []float64, g, u, s, v *mat.Dense, first, second, third bool) {
 	du, ds, dv := f.parts(dst)
 	var gv, gu, a, b, c mat.Dense
@@ -121,8 +121,8 @@ func (f factored) add(dst []float64, g, u, s, v *mat.Dense, first, second, third
 	}
 }
 
-// fixedRank is the sum of squares of (W - A)_ij over the entries seen, halved, for a
-// matrix W of rank r by its factors.
+// fixedRank is half the sum of squares of (W - A)_ij over the observed entries, for a
+// matrix W of rank r in factored form.
 func fixedRank(n, r int, a, seen *mat.Dense) *Problem {
 	f := factored{manifolds.NewFixedRank(n, n, r), n, r, seen}
 	return &Problem{

@@ -42,7 +42,7 @@ func rosenbrock(size Size, _ *rand.Rand) *Problem {
 	}
 }
 
-// illConditioned is a quadratic of condition 100 with a constant of 1e6.
+// illConditioned is a quadratic of condition number 100 plus the constant 1e6.
 func illConditioned(size Size, _ *rand.Rand) *Problem {
 	n := size.pick(20, 200)
 	weights := steps(n, func(i int) float64 { return math.Pow(100, float64(i)/float64(n-1)) })
@@ -61,7 +61,7 @@ func illConditioned(size Size, _ *rand.Rand) *Problem {
 	}
 }
 
-// unlikeBlocks is a Rayleigh quotient beside a stiff quadratic that depends on it.
+// unlikeBlocks is a Rayleigh quotient plus a stiff quadratic that depends on it.
 func unlikeBlocks(size Size, rng *rand.Rand) *Problem {
 	n, m := size.pick(10, 30), size.pick(20, 50)
 	weights := steps(n, func(i int) float64 { return 1e4 * (1 + float64(i)/10) })

@@ -63,7 +63,7 @@ func maxCut(size Size, rng *rand.Rand) *Problem {
 	return q
 }
 
-// robustPCA is sum_i sqrt(|y_i - X X'y_i|^2 + eps^2) over subspaces.
+// robustPCA is sum_i sqrt(|y_i - X X'y_i|^2 + eps^2) on a Grassmann manifold.
 func robustPCA(size Size, rng *rand.Rand) *Problem {
 	const eps = 0.1
 	n, p, count := size.pick(30, 100), size.pick(3, 5), size.pick(100, 500)

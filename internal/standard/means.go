@@ -48,7 +48,7 @@ func sphereMean(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// spdMean is half the sum of squared affine-invariant distances, over their number.
+// spdMean is the sum of squared affine-invariant distances to given matrices, divided by twice their number.
 func spdMean(size Size, rng *rand.Rand) *Problem {
 	n, count := size.pick(3, 5), size.pick(5, 20)
 	m := manifolds.NewSPD(n)
@@ -89,7 +89,7 @@ func spdMean(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// hyperbolicMean is half the sum of squared distances in the model of Lorentz.
+// hyperbolicMean is half the sum of squared distances in the Lorentz model.
 func hyperbolicMean(size Size, rng *rand.Rand) *Problem {
 	n, count := size.pick(5, 20), size.pick(15, 50)
 	points := gaussian(rng, count, n+1)
@@ -119,8 +119,8 @@ func hyperbolicMean(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// noisyEdges returns the edges (i, j, H) of a connected graph whose H are the relative
-// rotations of random ones with noise, a tenth of them wrong.
+// noisyEdges returns the edges (i, j, H) of a connected graph. H are relative rotations of
+// random rotations, with noise; a tenth of them are wrong.
 func noisyEdges(rng *rand.Rand, so *manifolds.Rotations, n int) []float64 {
 	truth := make([]float64, 9*n)
 	for i := range n {

@@ -19,7 +19,7 @@ func thomson(size Size, _ *rand.Rand) *Problem {
 	})
 }
 
-// packing is the sum of exp(a (<x_i,x_j> - 1)), which pushes the nearest points apart.
+// packing is the sum of exp(a (<x_i,x_j> - 1)), which is dominated by the nearest pairs of points.
 func packing(size Size, _ *rand.Rand) *Problem {
 	n, a := size.pick(10, 24), 20.
 	return pairs(n, 3, func(square float64) (f, d, dd float64) {
@@ -28,8 +28,8 @@ func packing(size Size, _ *rand.Rand) *Problem {
 	})
 }
 
-// pairs is a sum of f(|x_i - x_j|^2) over pairs of points on the sphere; f returns two
-// derivatives as well.
+// pairs is a sum of f(|x_i - x_j|^2) over pairs of points on the sphere. f returns its
+// value and two derivatives.
 func pairs(n, dim int, f func(square float64) (value, first, second float64)) *Problem {
 	e, w := make([]float64, dim), make([]float64, dim)
 	each := func(x framework.Point, do func(i, j int, value, first, second float64)) {

@@ -11,7 +11,7 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// quadratic is tr(N X'AX)/2 - tr(C'X) for a weight per column of X; c may be nil.
+// quadratic is tr(N X'AX)/2 - tr(C'X), where N is the diagonal matrix of weights; c may be nil.
 func quadratic(m framework.Manifold, a *mat.Dense, weights []float64, c *mat.Dense) *Problem {
 	n, p := a.RawMatrix().Rows, len(weights)
 	apply := func(dst, x []float64) {
@@ -38,7 +38,7 @@ func quadratic(m framework.Manifold, a *mat.Dense, weights []float64, c *mat.Den
 
 func ones(n int) []float64 { return steps(n, func(int) float64 { return 1 }) }
 
-// eigenvector is the dominant one of a symmetric Gaussian matrix.
+// eigenvector finds the dominant eigenvector of a symmetric Gaussian matrix.
 func eigenvector(size Size, rng *rand.Rand) *Problem {
 	n := size.pick(100, 1000)
 	a := symmetric(gaussian(rng, n, n))
@@ -46,7 +46,7 @@ func eigenvector(size Size, rng *rand.Rand) *Problem {
 	return quadratic(manifolds.Sphere(n), a, ones(1), nil)
 }
 
-// subspace is the dominant one of a symmetric Gaussian matrix.
+// subspace finds the dominant invariant subspace of a symmetric Gaussian matrix.
 func subspace(size Size, rng *rand.Rand) *Problem {
 	n := size.pick(40, 128)
 	a := symmetric(gaussian(rng, n, n))
@@ -54,7 +54,7 @@ func subspace(size Size, rng *rand.Rand) *Problem {
 	return quadratic(manifolds.NewGrassmann(n, 3), a, ones(3), nil)
 }
 
-// principal are the weighted components of data of falling variance.
+// principal finds the weighted principal components of data with decreasing variances.
 func principal(size Size, rng *rand.Rand) *Problem {
 	n, p := size.pick(30, 100), size.pick(2, 5)
 	data := gaussian(rng, 4*n, n)
@@ -69,14 +69,14 @@ func principal(size Size, rng *rand.Rand) *Problem {
 	return quadratic(manifolds.NewStiefel(n, p), &a, steps(p, func(i int) float64 { return float64(p - i) }), nil)
 }
 
-// brockett is tr(N X'AX)/2 for eigenvalues 1 to n.
+// brockett is tr(N X'AX)/2 for a matrix A with eigenvalues 1 to n.
 func brockett(size Size, rng *rand.Rand) *Problem {
 	n := size.pick(50, 200)
 	a := Spread(rng, steps(n, func(i int) float64 { return float64(i + 1) }))
 	return quadratic(manifolds.NewStiefel(n, 5), a, []float64{5, 4, 3, 2, 1}, nil)
 }
 
-// procrustes is |AXB - C|^2/2 without its constant, for diagonal A and B.
+// procrustes is |AXB - C|^2/2 without its constant term, for diagonal A and B.
 func procrustes(size Size, rng *rand.Rand) *Problem {
 	n, p := size.pick(60, 100), size.pick(6, 10)
 	a := steps(n, func(i int) float64 { return math.Pow(10, -float64(i)/float64(n)) })

@@ -11,8 +11,8 @@ import (
 	"github.com/scqm/scqm/manifolds"
 )
 
-// independentComponents is the mean of sum_j log cosh(w_j'z) for white signals z, mixed
-// of uniform ones.
+// independentComponents is the mean of sum_j log cosh(w_j'z) for whitened mixtures z of
+// uniform signals.
 func independentComponents(size Size, rng *rand.Rand) *Problem {
 	n, count := size.pick(4, 10), size.pick(200, 2000)
 	sources := mat.NewDense(count, n, steps(count*n, func(int) float64 { return 2*rng.Float64() - 1 }))
@@ -133,7 +133,7 @@ func jointDiagonalisation(size Size, rng *rand.Rand) *Problem {
 	}
 }
 
-// logistic is regression with a small ridge.
+// logistic is logistic regression with a small ridge penalty.
 func logistic(size Size, rng *rand.Rand) *Problem {
 	const ridge = 1e-4
 	n, count := size.pick(10, 100), size.pick(60, 1000)

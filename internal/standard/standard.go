@@ -1,7 +1,6 @@
-// Package standard holds problems by which tests compare optimizers on manifolds:
-// examples of pymanopt, Manopt and ROPTLIB and others of the field, with gradients and
-// second derivatives by hand, at the sizes of the literature and at small ones for
-// tests.
+// Package standard holds test problems for optimizers on manifolds: examples of pymanopt,
+// Manopt and ROPTLIB, and others. Gradients and second derivatives are coded by hand. Each
+// problem has the size of the literature and a small size for tests.
 package standard
 
 import (
@@ -13,7 +12,7 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// Size says how large problems are.
+// Size is the size of a problem.
 type Size int
 
 // Sizes of problems.
@@ -22,7 +21,7 @@ const (
 	Full              // those of the literature
 )
 
-// pick returns the number of that size.
+// pick returns small or full, by the size.
 func (s Size) pick(small, full int) int {
 	if s == Full {
 		return full
@@ -30,31 +29,31 @@ func (s Size) pick(small, full int) int {
 	return small
 }
 
-// Problem is a smooth cost with gradient and, where it has them, second derivatives,
-// and a start.
+// Problem is a smooth cost with its gradient, a starting point and, for most problems,
+// second derivatives.
 type Problem struct {
 	// Name is what the literature calls the problem.
 	Name string
-	// Start is where runs begin.
+	// Start is the starting point.
 	Start framework.Point
 
 	blocks  []framework.Block
 	cost    func(grad, x framework.Point) float64
 	hessian func(dst, x, v framework.Point)
-	grad    framework.Point // at the point evaluated last
+	grad    framework.Point // gradient at the last evaluated point
 }
 
-// Of returns the problem of a cost, which also writes its gradient, on a product of
-// manifolds; hessian, which writes its second derivatives along v, may be nil.
+// Of returns a problem on a product of manifolds. cost returns the cost and writes its
+// gradient. hessian writes the second derivative along v, and may be nil.
 func Of(blocks []framework.Block, cost func(grad, x framework.Point) float64, hessian func(dst, x, v framework.Point)) *Problem {
 	return &Problem{blocks: blocks, cost: cost, hessian: hessian}
 }
 
-// Blocks describes the domain.
+// Blocks returns the manifolds whose product is the domain.
 func (p *Problem) Blocks() []framework.Block { return p.blocks }
 
-// Evaluate returns the cost at x and writes the gradients asked for. It computes all
-// of them, and keeps them for Resume.
+// Evaluate returns the cost at x and writes the requested gradients. It computes all
+// gradients, and stores them for Resume.
 func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
 	if p.grad == nil {
 		p.grad = framework.NewPoint(p.blocks)
@@ -63,8 +62,8 @@ func (p *Problem) Evaluate(grad, x framework.Point) (float64, error) {
 	return cost, p.Resume(grad)
 }
 
-// Resume implements [framework.Problem]: as in other libraries, where cost and gradient
-// are functions of their own, a cost alone counts as one pass.
+// Resume implements [framework.Problem]. A cost without gradients counts as one pass, as
+// in libraries where cost and gradient are separate functions.
 func (p *Problem) Resume(grad framework.Point) error {
 	for k, g := range grad {
 		copy(g, p.grad[k])
@@ -83,10 +82,10 @@ func (p *Problem) Plus(c float64) *Problem {
 	return &q
 }
 
-// FirstOrder returns the problem without second derivatives.
+// FirstOrder returns the problem without its second derivatives.
 func (p *Problem) FirstOrder() framework.Problem { return p }
 
-// second is a problem with its second derivatives.
+// second is a problem that has second derivatives.
 type second struct{ *Problem }
 
 // HessianProduct implements framework.TwiceDifferentiable.
@@ -95,7 +94,7 @@ func (p second) HessianProduct(dst, x, v framework.Point) error {
 	return nil
 }
 
-// Problem returns what solvers minimise, with second derivatives where there are some.
+// Problem returns the problem for solvers, with second derivatives if there are any.
 func (p *Problem) Problem() framework.Problem {
 	if p.hessian == nil {
 		return p
@@ -103,7 +102,7 @@ func (p *Problem) Problem() framework.Problem {
 	return second{p}
 }
 
-// makers build the problems; each has random numbers of its own.
+// makers are the functions that build the problems. Each problem has its own random numbers.
 var makers = []struct {
 	name string
 	make func(Size, *rand.Rand) *Problem
@@ -136,7 +135,7 @@ var makers = []struct {
 	{"unlike blocks", unlikeBlocks},
 }
 
-// Names lists the problems.
+// Names returns the names of the problems.
 func Names() []string {
 	names := make([]string, len(makers))
 	for i, m := range makers {
@@ -145,8 +144,8 @@ func Names() []string {
 	return names
 }
 
-// New returns the problem of that name, with data and a start by a fixed seed; nil where
-// there is none.
+// New returns the problem of the given name, or nil if there is none. Its data and its
+// start are random with a fixed seed.
 func New(name string, size Size) *Problem {
 	for i, m := range makers {
 		if m.name != name {
@@ -203,7 +202,7 @@ func symmetric(a *mat.Dense) *mat.Dense {
 	return &s
 }
 
-// Spread returns a symmetric matrix with the eigenvalues given.
+// Spread returns a random symmetric matrix with the given eigenvalues.
 func Spread(rng *rand.Rand, values []float64) *mat.Dense {
 	n := len(values)
 	var qr mat.QR
