@@ -17,6 +17,6 @@ static int scqm_closed(void) { return scqm_closed_files; }
 */
 import "C"
 
-// Closed returns which standard files were closed when the process began: bit In
-// for standard input, and so on.
+// Closed returns the standard files that were closed when the process began: bit In for
+// standard input, and so on.
 func Closed() uint32 { return uint32(C.scqm_closed()) }

@@ -2,5 +2,5 @@
 
 package stdio
 
-// Closed returns 0: without C code nothing tells a closed file from /dev/null.
+// Closed returns 0: without C code, a closed file cannot be distinguished from /dev/null.
 func Closed() uint32 { return 0 }

@@ -4,7 +4,7 @@ package stdio
 
 import "syscall"
 
-// Spare returns how many more files the process may open, up to most.
+// Spare returns how many more files the process may open, at most most.
 func Spare(most int) int {
 	var taken []int
 	defer func() {

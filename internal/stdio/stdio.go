@@ -1,12 +1,12 @@
 // Package stdio tells whether standard input, output and error were open when
 // the process began.
 //
-// Go opens /dev/null in the place of those that were not before any Go code
-// runs, which keeps a data file from becoming standard output, but makes a
-// report that is lost look like one that was written. C code runs earlier.
+// If one is closed, Go opens /dev/null in its place before any Go code runs. So a data
+// file cannot become standard output, but a lost report looks like a written one. C code
+// runs earlier and can check.
 package stdio
 
-// The standard files, by their descriptors.
+// The file descriptors of the standard files.
 const (
 	In  = 0
 	Out = 1
