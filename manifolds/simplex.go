@@ -52,7 +52,7 @@ func (m *Simplex) Project(dst, x, v []float64) {
 	floats.AddScaledTo(dst, v, -floats.Sum(v), x)
 }
 
-// Inner is the sum of u v / x.
+// Inner is sum_i u_i v_i / x_i.
 func (m *Simplex) Inner(x, u, v []float64) float64 {
 	mustFit(m.n, x, u, v)
 	var sum float64
@@ -62,7 +62,7 @@ func (m *Simplex) Inner(x, u, v []float64) float64 {
 	return sum
 }
 
-// Gradient writes x (g - x'g).
+// Gradient writes x_i (g_i - x'g).
 func (m *Simplex) Gradient(dst, x, g []float64) {
 	mustFit(m.n, dst, x, g)
 	mean := floats.Dot(x, g)
@@ -71,7 +71,7 @@ func (m *Simplex) Gradient(dst, x, g []float64) {
 	}
 }
 
-// RiemannianHessian writes x (h - x'h) + (v g - x v'g)/2 - v x'g / 2.
+// RiemannianHessian writes x (h - x'h) + (v g - x v'g)/2 - v x'g / 2, where vector times vector is entry by entry.
 func (m *Simplex) RiemannianHessian(dst, x, g, h, v []float64) {
 	mustFit(m.n, dst, x, g, h, v)
 	gx, gv, hx := floats.Dot(g, x), floats.Dot(g, v), floats.Dot(h, x)
@@ -97,7 +97,7 @@ func (m *Simplex) Retract(dst, x, v []float64) error {
 // RetractionOrder is 2.
 func (*Simplex) RetractionOrder() int { return 2 }
 
-// Exp moves along the great arc of the sphere. It fails where the arc leaves the simplex.
+// Exp follows the great circle of the sphere that corresponds to v. It fails if that leaves the simplex.
 func (m *Simplex) Exp(dst, x, v []float64) error {
 	mustFit(m.n, dst, x, v)
 	w := m.roots.Get().(*[4][]float64)
@@ -128,7 +128,7 @@ func (m *Simplex) lower(dst, y []float64, w *[4][]float64) {
 	}
 }
 
-// Log writes the tangent vector whose geodesic leads to y. It fails where x or y is no point.
+// Log writes the tangent vector whose geodesic leads to y. It fails if x or y is not a point of the simplex.
 func (m *Simplex) Log(dst, x, y []float64) error {
 	mustFit(m.n, dst, x, y)
 	if !positive(x) || !positive(y) {
@@ -145,7 +145,7 @@ func (m *Simplex) Log(dst, x, y []float64) error {
 	return nil
 }
 
-// Distance is twice the angle between the roots of x and y. It fails where x or y is no point.
+// Distance is twice the angle between the roots of x and y. It fails if x or y is not a point of the simplex.
 func (m *Simplex) Distance(x, y []float64) (float64, error) {
 	mustFit(m.n, x, y)
 	if !positive(x) || !positive(y) {

@@ -12,12 +12,11 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// SPD is the set of symmetric positive definite n x n matrices with the
-// affine-invariant metric trace(X^{-1} U X^{-1} V), in which A X A' is as far from
-// A Y A' as X from Y for every invertible A. Singular matrices are infinitely far
-// away, and those of a reciprocal condition number below 1e-14, whose least
-// eigenvalues are rounding, are no points. Tangent vectors are symmetric; matrices are
-// row-major and full.
+// SPD is the set of symmetric positive definite n x n matrices with the affine-invariant
+// metric trace(X^{-1} U X^{-1} V): the distance of A X A' and A Y A' is that of X and Y
+// for every invertible A. Singular matrices are infinitely far away. Matrices of a
+// reciprocal condition number below 1e-14, whose least eigenvalues are rounding errors,
+// are rejected. Tangent vectors are symmetric. Matrices are row-major and full.
 //
 // With the Cholesky factorization X = LL' and the symmetric W = L^{-1} V L^{-T},
 // the metric is that of W and everything is a function of eigenvalues.
@@ -32,8 +31,7 @@ type SPD struct {
 	whitener sync.Pool
 }
 
-// NewSPD returns the manifold of n x n matrices for n of at least 1. It panics
-// for others.
+// NewSPD returns the manifold of n x n matrices. It panics for n below 1.
 func NewSPD(n int) *SPD {
 	atLeast(1, "spd", n)
 	return &SPD{n: n, whitener: sync.Pool{New: func() any { return newWhitener(n) }}}
@@ -48,8 +46,8 @@ func (m *SPD) Size() int { return m.n * m.n }
 // Dim is n(n+1)/2.
 func (m *SPD) Dim() int { return m.n * (m.n + 1) / 2 }
 
-// whiten gives scratch space that holds the factorization of x, or reports that x
-// is not positive definite.
+// whiten returns scratch space with the factorization of x. ok is false if x is not
+// positive definite.
 func (m *SPD) whiten(x []float64) (w *whitener, ok bool) {
 	w = m.whitener.Get().(*whitener)
 	return w, w.factor(x)
@@ -118,7 +116,7 @@ func (m *SPD) Retract(dst, x, v []float64) error {
 // RetractionOrder is 2.
 func (*SPD) RetractionOrder() int { return 2 }
 
-// deliver stores the result in w.b if it is a point.
+// deliver writes w.b to dst if it is a point of the manifold, else it returns an error.
 func (m *SPD) deliver(dst []float64, w *whitener, operation string) error {
 	symmetrize(w.b)
 	if err := checkFinite(w.b.Data); err != nil {
@@ -257,5 +255,5 @@ func (m *SPD) Restore(x []float64) error {
 	return nil
 }
 
-// errNotDefinite says that an argument is no point of SPD.
+// errNotDefinite says that an argument is not symmetric positive definite.
 var errNotDefinite = errors.New("x or y is not symmetric positive definite")

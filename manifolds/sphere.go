@@ -59,9 +59,9 @@ func (m Sphere) Exp(dst, x, v []float64) error {
 	return failed(m, "exponential", normalize(dst))
 }
 
-// Log writes the tangent vector at x whose great arc leads to y, of length at
-// most pi. At y = -x, where every direction is as short, it writes one of them.
-// It fails where there is none, in R^1, and where x or y is not finite.
+// Log writes the tangent vector at x, of length at most pi, whose great arc leads to y. At
+// y = -x, where all directions are equally short, it writes one of them. It fails in R^1
+// if y = -x, and if x or y is not finite.
 func (m Sphere) Log(dst, x, y []float64) error {
 	mustFit(int(m), dst, x, y)
 	angle, err := m.Distance(x, y)
@@ -87,9 +87,9 @@ func (m Sphere) Log(dst, x, y []float64) error {
 	return m.logFar(dst, x, y, angle)
 }
 
-// logFar is Log where the angle is at least pi/2. It starts from the antipode
-// of x, whose distance from y keeps more digits; what remains of it close to the
-// antipode is made orthogonal to x twice, as the first time leaves rounding.
+// logFar is Log for angles of at least pi/2. It uses the difference of y and -x, which is
+// more accurate. Near -x it makes this orthogonal to x twice, because the first time
+// leaves rounding errors.
 func (m Sphere) logFar(dst, x, y []float64, angle float64) error {
 	var along, normal, length float64
 	for i, xi := range x {
@@ -111,8 +111,8 @@ func (m Sphere) logFar(dst, x, y []float64, angle float64) error {
 	return nil
 }
 
-// logAntipode writes a tangent vector of the given length: the projection of
-// the unit vector that is the most orthogonal to x.
+// logAntipode writes a tangent vector of length angle: along the projection of the
+// coordinate axis that is most nearly orthogonal to x.
 func (m Sphere) logAntipode(dst, x []float64, angle float64) error {
 	if m == 1 {
 		return failed(m, "logarithm", errors.New("no arc leads from x to -x"))

@@ -152,7 +152,7 @@ func (m *Stiefel) Exp(dst, x, v []float64) error {
 	return nil
 }
 
-// geodesicExponent returns [2A -R'; R 0].
+// geodesicExponent returns the skew-symmetric matrix [2A -R'; R 0].
 func geodesicExponent(a, r blas64.General) *mat.Dense {
 	p := a.Rows
 	k := mat.NewDense(p+r.Rows, p+r.Rows, nil)

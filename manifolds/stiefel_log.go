@@ -12,18 +12,18 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// ErrNoShortestGeodesic says that no geodesic is known to be the shortest between two
-// points: both exist, but they are too far apart for a [Stiefel.Log].
+// ErrNoShortestGeodesic says that two points are too far apart for [Stiefel.Log]: shortest
+// geodesics exist, but none that was found is known to be one.
 var ErrNoShortestGeodesic = errors.New("no geodesic shorter than pi, the injectivity radius, was found; beyond it none is known to be the shortest")
 
 // Log writes the tangent vector at X whose geodesic is the shortest to Y.
 //
 // For 1 < p < n there is no closed form. Newton's method finds V with Exp(X, V) = Y. A
-// geodesic that is shorter than pi, the injectivity radius, is the shortest one; where
-// none is found it fails with [ErrNoShortestGeodesic]: for all points that are farther
-// apart, and for some of a distance above 3.1, where the search may go astray. On St(n, 1), the sphere, and on each of the two components
-// of St(n, n), the rotations, closed forms give the shortest geodesic at any distance,
-// or one of several. It fails where X or Y is not a point, and where no path joins them.
+// geodesic shorter than pi, the injectivity radius, is the shortest. If none is found, Log
+// fails with [ErrNoShortestGeodesic]: for all points farther apart, and for some at a
+// distance above 3.1, where the search may go astray. On St(n, 1), the sphere, and on each
+// of the two components of St(n, n), the rotations, closed forms give a shortest geodesic
+// at any distance. Log also fails if X or Y is not a point, or if no path joins them.
 //
 // Sources: R. Zimmermann, K. Hueper, Computing the Riemannian logarithm on the Stiefel
 // manifold, SIAM J. Matrix Anal. Appl. 43 (2022) 953-980, for the problem in St(2p, p)
@@ -93,8 +93,8 @@ func (m *Stiefel) logSquare(dst, x, y []float64) error {
 	return nil
 }
 
-// complement returns orthonormal columns, at most p, that are orthogonal to X, held in
-// f.c, and that span with X the columns of Y, held in f.b. f.a is overwritten.
+// complement returns orthonormal columns, at most p, that are orthogonal to X (f.c) and
+// together with X span the columns of Y (f.b). It overwrites f.a.
 func (f *frame) complement() blas64.General {
 	copy(f.a.Data, f.b.Data)
 	f.horizontal(f.a, f.c)

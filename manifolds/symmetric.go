@@ -15,14 +15,14 @@ type Symmetric struct {
 	skew bool
 }
 
-// NewSymmetric returns the symmetric matrices of order n, at least 1. It panics for others.
+// NewSymmetric returns the space of symmetric n x n matrices. It panics for n below 1.
 func NewSymmetric(n int) *Symmetric {
 	atLeast(1, "symmetric", n)
 	return &Symmetric{Euclidean: Euclidean(n * n), n: n}
 }
 
-// NewSkewSymmetric returns the skew-symmetric matrices of order n, at least 1. It panics for
-// others.
+// NewSkewSymmetric returns the space of skew-symmetric n x n matrices. It panics for n
+// below 1.
 func NewSkewSymmetric(n int) *Symmetric {
 	m := NewSymmetric(n)
 	m.skew = true
@@ -37,7 +37,7 @@ func (m *Symmetric) String() string {
 	return fmt.Sprintf("symmetric %d", m.n)
 }
 
-// Dim is n(n+1)/2, of skew-symmetric matrices n(n-1)/2.
+// Dim is n(n+1)/2 for symmetric and n(n-1)/2 for skew-symmetric matrices.
 func (m *Symmetric) Dim() int {
 	if m.skew {
 		return m.n * (m.n - 1) / 2
@@ -45,7 +45,7 @@ func (m *Symmetric) Dim() int {
 	return m.n * (m.n + 1) / 2
 }
 
-// Project writes (V + V')/2, of skew-symmetric matrices (V - V')/2.
+// Project writes (V + V')/2 for symmetric and (V - V')/2 for skew-symmetric matrices.
 func (m *Symmetric) Project(dst, x, v []float64) {
 	m.Euclidean.Project(dst, x, v)
 	s := matrix(m.n, m.n, dst)
@@ -68,8 +68,8 @@ func (m *Symmetric) Rand(dst []float64, rng *rand.Rand) {
 	m.Project(dst, dst, dst)
 }
 
-// Violation is the largest entry of |X - X'|, of skew-symmetric matrices |X + X'|, or +Inf
-// where X is not finite.
+// Violation is the largest entry of |X - X'| for symmetric and of |X + X'| for
+// skew-symmetric matrices, or +Inf if X is not finite.
 func (m *Symmetric) Violation(x []float64) float64 {
 	mustFit(m.Size(), x)
 	if nonFinite(x) >= 0 {
@@ -88,7 +88,7 @@ func (m *Symmetric) Violation(x []float64) float64 {
 	return worst
 }
 
-// Restore projects X. It fails where X is not finite.
+// Restore replaces X by its projection. It fails if X is not finite.
 func (m *Symmetric) Restore(x []float64) error {
 	mustFit(m.Size(), x)
 	if err := checkFinite(x); err != nil {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// turn is scratch space for the algebra of rotations of order n.
+// turn is scratch space for matrix functions of rotations of order n.
 type turn struct {
 	n                  int
 	a, b, u, z         blas64.General
@@ -22,7 +22,7 @@ type turn struct {
 	orthogonal         *frame
 }
 
-// schur is where the factorizations are that lapack64 does not have.
+// schur provides the Schur factorizations that lapack64 lacks.
 var schur gonum.Implementation
 
 func newTurn(n int) *turn {
@@ -66,8 +66,8 @@ func (t *turn) determinantSign(x []float64) int {
 	return sign
 }
 
-// nearest writes the rotation nearest to A into B. A is lost. It fails where no rotation is nearer than all
-// others: where the least two singular values are zero, or are equal and the determinant is negative.
+// nearest writes the rotation nearest to A into B, and overwrites A. It fails if it is not unique: if
+// the two least singular values are zero, or if they are equal and the determinant is negative.
 func (t *turn) nearest() error {
 	if err := checkFinite(t.a.Data); err != nil {
 		return err
@@ -90,9 +90,9 @@ func (t *turn) nearest() error {
 	return nil
 }
 
-// decompose overwrites the normal matrix A by its real Schur form, which is
-// block diagonal up to rounding, with the vectors in Z. It reports whether the
-// eigenvalues were found.
+// decompose overwrites the normal matrix A by its real Schur form, which is block diagonal
+// up to rounding, and Z by the Schur vectors. It returns false if the eigenvalue iteration
+// fails.
 func (t *turn) decompose() bool {
 	n := t.n
 	schur.Dgehrd(n, 0, n-1, t.a.Data, n, t.tau, t.work, len(t.work))
@@ -111,8 +111,8 @@ func (t *turn) compose() {
 	blas64.Gemm(blas.NoTrans, blas.Trans, 1, t.u, t.z, 0, t.a)
 }
 
-// plane returns the cosine-like and sine-like entries of the block that begins at
-// row i of the Schur form, and whether the block has two rows.
+// plane returns entries c and s of the block [c -s; s c] that begins at row i of the Schur
+// form, and whether the block has two rows.
 func (t *turn) plane(i int) (c, s float64, two bool) {
 	c = t.a.Data[i*t.n+i]
 	if i+1 == t.n || t.a.Data[(i+1)*t.n+i] == 0 {
@@ -150,8 +150,8 @@ func (t *turn) exp() error {
 	return nil
 }
 
-// log replaces the rotation A by its logarithm. Eigenvalues of -1, which come in
-// pairs, are taken as turns by pi.
+// log replaces the rotation A by its logarithm. A pair of eigenvalues -1 counts as a
+// rotation by pi in a plane.
 func (t *turn) log() error {
 	if !(floats.Norm(t.a.Data, math.Inf(1)) <= 2) || nonFinite(t.a.Data) >= 0 {
 		return errNoRotation
@@ -171,7 +171,7 @@ func (t *turn) log() error {
 	return nil
 }
 
-// logAngles takes the angles from the Schur form and reports whether it is that of
+// logAngles computes the rotation angles from the Schur form. It returns false if A is not
 // a rotation.
 func (t *turn) logAngles() bool {
 	clear(t.b.Data)

@@ -18,8 +18,8 @@ func logPlane(a []float64) bool {
 	return true
 }
 
-// looseRotation is how far a determinant may be from 1 for a logarithm to be
-// taken.
+// looseRotation is the largest deviation of a determinant from 1 for which a matrix counts
+// as a rotation.
 const looseRotation = 1e-3
 
 // expSpace replaces the skew-symmetric 3 x 3 matrix K by its exponential, with
@@ -41,9 +41,9 @@ func expSpace(k []float64) {
 	k[6], k[7], k[8] = c*x*z-s*y, c*y*z+s*x, 1-c*(x*x+y*y)
 }
 
-// logSpace is the inverse of expSpace, with an angle of at most pi. It goes by the
-// quaternion, from its largest component, and so keeps its digits at every angle.
-// It reports whether m is a rotation.
+// logSpace is the inverse of expSpace, with an angle of at most pi. It computes the
+// quaternion from its largest component, which is accurate at every angle. It returns
+// false if m is not a rotation.
 //
 // Source: S. W. Shepperd, Quaternion from rotation matrix, J. Guidance and Control
 // 1 (1978) 223-224.

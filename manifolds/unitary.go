@@ -12,8 +12,8 @@ import (
 	"github.com/scqm/scqm/framework"
 )
 
-// NewComplexCircle returns the vectors of n complex numbers of modulus 1, as the product of n
-// circles: a point is n pairs of a real and an imaginary part.
+// NewComplexCircle returns the set of vectors of n complex numbers of modulus 1, as a
+// product of n circles. A point is stored as n pairs of real and imaginary parts.
 func NewComplexCircle(n int) Product {
 	return NewProduct(framework.Block{Name: "z", Manifold: Sphere(2), Copies: n})
 }
@@ -23,15 +23,15 @@ func NewComplexCircle(n int) Product {
 // gradient of a cost has the derivatives with respect to both. Tangent vectors are ZW with a
 // skew-Hermitian W.
 //
-// With A and B the real and the imaginary part, [A -B; B A] are rotations of order 2n that
-// form a totally geodesic part of [Rotations], whose formulas these are.
+// With real part A and imaginary part B, the matrices [A -B; B A] are rotations of order 2n. They are
+// a totally geodesic submanifold of [Rotations], whose formulas the methods use.
 type Unitary struct {
 	n         int
 	rotations *Rotations
 	pool      sync.Pool
 }
 
-// NewUnitary returns U(n) for n of at least 1. It panics for others.
+// NewUnitary returns U(n). It panics for n below 1.
 func NewUnitary(n int) *Unitary {
 	atLeast(1, "unitary", n)
 	return &Unitary{n: n, rotations: NewRotations(2 * n), pool: sync.Pool{New: func() any {
@@ -52,7 +52,7 @@ func (m *Unitary) Size() int { return 2 * m.n * m.n }
 // Dim is n^2.
 func (m *Unitary) Dim() int { return m.n * m.n }
 
-// real applies an operation of the rotations: w[0] is its result, the others its operands.
+// real does an operation on matrices [A -B; B A]: w[0] receives the result, w[1:] hold the operands.
 func (m *Unitary) real(operation string, dst []float64, do func(w *[6][]float64) error, in ...[]float64) error {
 	mustFit(m.Size(), in...)
 	w := m.pool.Get().(*[6][]float64)
@@ -119,8 +119,8 @@ func (m *Unitary) Log(dst, x, y []float64) error {
 	return err
 }
 
-// Distance is the root of the sum of the squares of the angles of the eigenvalues of X*Y. It
-// fails where that is not unitary.
+// Distance is the root of the sum of the squared angles of the eigenvalues of X*Y. It
+// fails if X*Y is not unitary.
 func (m *Unitary) Distance(x, y []float64) (far float64, err error) {
 	err = m.real("distance", nil, func(w *[6][]float64) (err error) {
 		far, err = m.rotations.Distance(w[1], w[2])
@@ -129,7 +129,7 @@ func (m *Unitary) Distance(x, y []float64) (far float64, err error) {
 	return far / math.Sqrt2, err
 }
 
-// Transport writes Y skew(X*V), the translation of the group.
+// Transport writes Y skew(X*V), the left translation of V to Y.
 func (m *Unitary) Transport(dst, x, y, v []float64) {
 	_ = m.real("", dst, func(w *[6][]float64) error { m.rotations.Transport(w[0], w[1], w[2], w[3]); return nil }, x, y, v)
 }
@@ -151,14 +151,14 @@ func (m *Unitary) Rand(dst []float64, rng *rand.Rand) {
 	}
 }
 
-// Violation is the largest entry of the parts of Z*Z - I, or +Inf where Z is not finite.
+// Violation is the largest real or imaginary part in Z*Z - I in magnitude, or +Inf if Z is not finite.
 func (m *Unitary) Violation(x []float64) (off float64) {
 	_ = m.real("", nil, func(w *[6][]float64) error { off = m.rotations.Violation(w[1]); return nil }, x)
 	return off
 }
 
-// Restore replaces Z by the nearest unitary matrix. It fails where Z is not finite or several
-// are the nearest.
+// Restore replaces Z by the nearest unitary matrix. It fails if Z is not finite or the
+// nearest one is not unique.
 func (m *Unitary) Restore(x []float64) error {
 	return m.real("restoring z", x, func(w *[6][]float64) error {
 		copy(w[0], w[1])

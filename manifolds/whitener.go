@@ -13,17 +13,17 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// whitener is scratch space for symmetric matrices of order n, seen from a point
-// X = LL'.
+// whitener is scratch space for computations with symmetric matrices of order n relative
+// to a point X = LL'.
 type whitener struct {
 	n             int
 	l             blas64.Triangular
 	a, b, c, full blas64.General
 	eig           *dense.SymmetricEigen
 
-	// Solvers look from one point many times, and carry many vectors between two: the
-	// factorization of the last point is kept, and L (L^{-1} Y L^{-T})^{1/2} for the last
-	// other one, which carries W to Y.
+	// from and to are the last points X and Y, empty at first. Solvers use a point many times,
+	// so the whitener keeps the factorization of X, and the matrix L (L^{-1} Y L^{-T})^{1/2}
+	// that transports W to Y.
 	from, to []float64 // X and Y, empty before the first
 	definite bool      // X
 	work     []float64
@@ -31,8 +31,8 @@ type whitener struct {
 	carrier  blas64.General
 }
 
-// smallOrder is the order up to which products of matrices are written out: calls of
-// BLAS, which checks and packs, cost more than the work.
+// smallOrder is the order up to which matrix products are plain loops, because the
+// overhead of BLAS calls is larger than the arithmetic.
 const smallOrder = 24
 
 func newWhitener(n int) *whitener {
@@ -47,8 +47,8 @@ func (w *whitener) wrap(x []float64) blas64.General {
 	return matrix(w.n, w.n, x)
 }
 
-// leastCondition is the reciprocal condition number below which rounding, not the matrix, decides on the
-// signs of the least eigenvalues.
+// leastCondition is the reciprocal condition number below which rounding errors determine
+// the signs of the least eigenvalues.
 const leastCondition = 1e-14
 
 // factor finds L and reports whether X is positive definite, with a reciprocal condition number of at
@@ -69,7 +69,7 @@ func (w *whitener) factor(x []float64) bool {
 	return w.definite
 }
 
-// carryTo finds the carrier to Y, through a and b, and reports whether it exists.
+// carryTo computes the carrier C to Y, using a and b as scratch space. It returns false if C does not exist.
 func (w *whitener) carryTo(y []float64) bool {
 	if sameBits(w.to, y) {
 		return true
@@ -88,7 +88,7 @@ func (w *whitener) carryTo(y []float64) bool {
 	return true
 }
 
-// sameBits reports whether two matrices are the same, signs of zeros included.
+// sameBits reports whether two matrices have the same bits, including signs of zeros.
 func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(s, t float64) bool { return math.Float64bits(s) == math.Float64bits(t) })
 }
@@ -133,7 +133,7 @@ func (w *whitener) solve(s []float64) {
 	}
 }
 
-// carry replaces the symmetric W by CWC', through a, with the carrier C.
+// carry replaces the symmetric W by CWC', with the carrier C. It overwrites a.
 func (w *whitener) carry(s blas64.General) {
 	if w.n > smallOrder {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, w.carrier, s, 0, w.a)
@@ -169,7 +169,7 @@ func (w *whitener) color(s blas64.General) {
 	blas64.Trmm(blas.Right, blas.Trans, 1, w.l, s)
 }
 
-// between writes X sym(G) X into dst, through a.
+// between writes X sym(G) X into dst. It overwrites a.
 func (w *whitener) between(dst blas64.General, x, g []float64) {
 	copy(dst.Data, g)
 	symmetrize(dst)
@@ -184,9 +184,9 @@ func (w *whitener) eigen(s blas64.General) bool {
 	return w.eig.Factorize()
 }
 
-// logarithms finds the eigenvectors of L^{-1} Y L^{-T} and the logarithms of its
-// eigenvalues, which keep their digits where Y is close to X. It reports whether
-// they exist.
+// logarithms computes the eigenvectors of L^{-1} Y L^{-T} and the logarithms of its
+// eigenvalues, which are accurate even if Y is close to X. It returns false if they do not
+// exist.
 func (w *whitener) logarithms(x, y []float64) bool {
 	floats.SubTo(w.b.Data, y, x)
 	w.whiten(w.a, w.b.Data)
@@ -204,8 +204,8 @@ func (w *whitener) logarithms(x, y []float64) bool {
 	return nonFinite(w.eig.Values) < 0
 }
 
-// spectral writes Q diag(t) Q' into b, with the eigenvectors Q and what stands in
-// the place of the eigenvalues, through a.
+// spectral writes Q diag(t) Q' into b, where Q are the eigenvectors and t replaces the
+// eigenvalues. It overwrites a.
 func (w *whitener) spectral() {
 	for i := range w.n {
 		floats.MulTo(row(w.a, i), w.eig.A[i*w.n:(i+1)*w.n], w.eig.Values)
