@@ -63,7 +63,7 @@ func Complete(ctx context.Context, x Data, k, threads int) (Data, error) {
 	return y, nil
 }
 
-// reliability returns, for every component, the part of its variance that is not
+// reliability returns, for every component, the fraction of its variance that is not
 // noise, from 0 to 1.
 func (p *Components) reliability(x Data) []float64 {
 	k := len(p.Axes) / x.D

@@ -12,16 +12,16 @@ import (
 // ErrInput reports data or settings that cannot be used.
 var ErrInput = errors.New("invalid input")
 
-// Data are N rows of length D, row-major, with optional weights.
+// Data are N rows of length D, row-major in X, with optional weights.
 type Data struct {
 	N, D int
 	X    []float64
-	// Weights multiplies the loss of every row; nil stands for 1. Weights are
-	// finite and at least 0, and not all 0.
+	// Weights are the factors of the losses of rows; nil means 1. They must be finite and at
+	// least 0, and not all 0.
 	Weights []float64
-	// Missing reports that NaN entries are missing; see missing.go.
+	// Missing says that NaN entries are missing entries; see missing.go.
 	Missing bool
-	// First is the number of row 0 in errors, if the data are part of a longer table.
+	// First is the number of row 0 in error messages, if the data are part of a longer table.
 	First int
 }
 
@@ -44,7 +44,7 @@ func (x Data) TotalWeight() float64 {
 	return floats.Sum(x.Weights)
 }
 
-// Slice returns the rows from one number up to another, which share the memory of x.
+// Slice returns the rows [from, to), which share the memory of x.
 func (x Data) Slice(from, to int) Data {
 	part := x
 	part.N, part.X, part.First = to-from, x.X[from*x.D:to*x.D], x.First+from
@@ -54,7 +54,7 @@ func (x Data) Slice(from, to int) Data {
 	return part
 }
 
-// Select returns some of the rows.
+// Select returns a copy of the rows with these indices.
 func (x Data) Select(rows []int) Data {
 	y := Data{N: len(rows), D: x.D, X: make([]float64, 0, len(rows)*x.D), Missing: x.Missing}
 	for _, i := range rows {
@@ -66,7 +66,7 @@ func (x Data) Select(rows []int) Data {
 	return y
 }
 
-// EachSquare passes on the squared distances of the rows from c. No entry may be missing.
+// EachSquare calls each with the squared distance of every row from c. No entry may be missing.
 func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
 	var squares [tileRows]float64
 	for from := 0; from < x.N; from += tileRows {
@@ -81,8 +81,8 @@ func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
 // ProductsLen is the length of the buffer of [Data.EachProduct] for the given number of axes.
 func ProductsLen(m int) int { return m * (tileRows + 1) }
 
-// EachProduct passes on the products of the rows minus c with axes, m x D. No entry may be missing. If squares is not
-// nil it receives the squared distances from c. work is a buffer of [ProductsLen] numbers, or nil.
+// EachProduct calls each with the products of every row minus c with axes, m x D. No entry may be missing. If
+// squares is not nil it receives the squared distances from c. work is nil or a buffer of [ProductsLen] numbers.
 func (x Data) EachProduct(c, axes, squares, work []float64, each func(i int, products []float64)) {
 	m := len(axes) / x.D
 	if m == 0 {
@@ -106,7 +106,7 @@ func (x Data) EachProduct(c, axes, squares, work []float64, each func(i int, pro
 	}
 }
 
-// Shares returns weights with the mean 1. They are not all 0.
+// Shares returns the weights divided by their mean. They must not all be 0.
 func Shares(weights []float64, n int) []float64 {
 	w := make([]float64, n)
 	if weights == nil {

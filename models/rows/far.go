@@ -7,13 +7,13 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// farRow is the largest distance of a row from the others, in units of their distances from each other. Beyond it,
-// differences of the others are rounding errors of the distant row, and of the mean. Rows whose relative differences
-// are as small count as equal.
+// farRow bounds the distance of a row from the others, in units of their distances from each other.
+// Beyond it, differences of the others are smaller than the rounding errors of the distant row and of
+// the mean. Rows whose relative differences are that small count as equal.
 const farRow = 1e13
 
-// ValidateSpread rejects data with a row too distant for float64 to resolve the others: 10^13 times as far from a
-// middle row as half of them are. It takes 2nD operations.
+// ValidateSpread returns an error if a row is too distant for float64 to resolve the others: farther
+// from a middle row than 10^13 times the median distance. It takes 2nD operations.
 func (x Data) ValidateSpread() error {
 	_, half, worst, far := x.Gaps()
 	if !(far > farRow*half) {
@@ -22,17 +22,17 @@ func (x Data) ValidateSpread() error {
 	return FarRow(worst, far, half)
 }
 
-// FarRow is the error for a row too far from the others.
+// FarRow returns the error for a row too far from the others.
 func FarRow(row int, far, half float64) error {
 	return fmt.Errorf("scqm: row %d is %.0e times as far away as half of the others are from each other, which leaves no digits of float64 to tell them apart; leave it out, or mark entries that are missing as such: %w", row, far/half, ErrInput)
 }
 
-// TooFar is the largest distance of a row from the middle row. half is the distance within which half of the rows are
-// that differ from it by more than rounding.
+// TooFar returns the largest accepted distance from the middle row. half is the median of
+// such distances, without those at the level of rounding errors.
 func TooFar(half float64) float64 { return farRow * half }
 
-// Gaps returns the middle row, and the distance within which half of the rows are that differ from it by more than
-// rounding, infinite if there are none. It also returns the farthest row with its distance.
+// Gaps returns the index of a middle row and the median of the distances from it, without those at the level of
+// rounding errors; it is infinite if there are none. It also returns the farthest row and its distance.
 func (x Data) Gaps() (middle int, half float64, worst int, most float64) {
 	far := make([]float64, x.N)
 	count, apart := 0, -1
@@ -81,10 +81,10 @@ func (x Data) Gaps() (middle int, half float64, worst int, most float64) {
 // gap returns the largest difference between entries that are present in both rows.
 func (x Data) gap(i, j int) float64 { return dense.Farthest(x.Row(i), x.Row(j)) }
 
-// ranked returns the index of the number that is at a place, from 0 on, in ascending order;
-// of equal ones the first comes first. The numbers are at least 0, in the order of their
-// bits, which are found 8 at a time. Few numbers, of which there are many sets, are selected
-// from a copy. NaN are last, and not asked for.
+// ranked returns the index of the number at position place, from 0, in ascending order;
+// equal numbers keep their order. x must be at least 0, so that their bits have the same
+// order, and is searched 8 bits at a time. Few numbers are copied and selected instead.
+// NaN come last, and must not be at place.
 func ranked(x []float64, place int) int {
 	if len(x) <= fewRanked {
 		return rankedFew(x, place)
@@ -108,7 +108,7 @@ func ranked(x []float64, place int) int {
 	return occurrence(x, math.Float64frombits(prefix), place)
 }
 
-// fewRanked is the number of numbers up to which they are copied to the stack.
+// fewRanked is the length up to which numbers are copied to the stack.
 const fewRanked = 64
 
 // rankedFew is ranked for a few numbers.
@@ -132,7 +132,7 @@ func rankedFew(x []float64, place int) int {
 	return occurrence(x, value, place)
 }
 
-// occurrence returns the index of the given occurrence of a number, or of the last one.
+// occurrence returns the index of occurrence count of a value, or of its last one.
 func occurrence(x []float64, value float64, count int) int {
 	for i, v := range x {
 		if v == value {

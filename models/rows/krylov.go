@@ -24,23 +24,23 @@ const (
 type effort struct {
 	// products bounds the number of products of the matrix with a block.
 	products int
-	// settled is how much the wanted eigenvalues together may still grow with the last
-	// block, in units of the sum of those that are not wanted: of second moments, by how
-	// much less is left of the rows.
+	// settled is the growth of the sum of the wanted eigenvalues in the last block step below
+	// which the iteration stops, relative to the sum of the other eigenvalues. For second
+	// moments that sum is the variance outside the components.
 	settled float64
 }
 
-// Symmetric is a positive semidefinite matrix that is given by its products.
+// Symmetric is a positive semidefinite matrix that is only used in products.
 type Symmetric interface {
 	// Order is its number of rows.
 	Order() int
-	// Trace is the sum of its eigenvalues, known after a product.
+	// Trace is the sum of the eigenvalues. It may only be called after Multiply.
 	Trace() float64
-	// Multiply writes the products with the rows of v, l x order, to the rows of dst.
+	// Multiply writes the products of the matrix with the rows of v, l x order, to the rows of dst.
 	Multiply(ctx context.Context, dst, v []float64) error
 }
 
-// explicit is a symmetric matrix that is stored.
+// explicit is a symmetric matrix in memory.
 type explicit struct {
 	a []float64
 	n int
@@ -72,8 +72,8 @@ func (e explicit) Multiply(_ context.Context, dst, v []float64) error {
 	return nil
 }
 
-// krylov is the space that a block of random vectors and their products with a matrix
-// span.
+// krylov is the space spanned by a block of random vectors and its repeated products with
+// a matrix.
 type krylov struct {
 	a           Symmetric
 	n, l, k     int       // order, vectors of a block, wanted
@@ -137,8 +137,8 @@ func newKrylov(a Symmetric, k, products int) *krylov {
 	return s
 }
 
-// orthonormalize keeps those of the next rows of the basis that do not depend on others. Twice is
-// enough, and blocks of rows are read once for all products.
+// orthonormalize makes the next rows of the basis orthonormal, and drops those that depend on others.
+// It does so twice, which suffices, and reads blocks of rows once for all products.
 func (s *krylov) orthonormalize(next int) (kept int) {
 	block := s.basis[s.count*s.n : (s.count+next)*s.n]
 	for range 2 {
@@ -179,7 +179,7 @@ func (s *krylov) products(dst []float64, stride int, rows []float64, n int) {
 	dense.FrameProducts(dst, stride, nil, s.basis, nil, rows, s.count, n, s.n)
 }
 
-// project multiplies the rows added last by the matrix, and these products by the basis.
+// project computes the products of the last rows of the basis with the matrix, and of these with the basis.
 func (s *krylov) project(ctx context.Context, added int) error {
 	from := s.count - added
 	images := s.images[from*s.n : s.count*s.n]
@@ -190,8 +190,8 @@ func (s *krylov) project(ctx context.Context, added int) error {
 	return nil
 }
 
-// rayleighRitz finds the best eigenpairs in the space, their residual, and by how much the
-// eigenvalues have grown.
+// rayleighRitz computes the best eigenpairs in the space and their residual. It returns
+// the growth of the sum of the eigenvalues.
 func (s *krylov) rayleighRitz() (growth float64, ok bool) {
 	eigen := dense.NewSymmetricEigen(s.count)
 	for i := range s.count {

@@ -14,20 +14,20 @@ const (
 	directEigen, exactEigen = 160, 256
 	// MaxAll is the order up to which all eigenvectors are computed if all are requested.
 	MaxAll = 1024
-	// MaxExplicit is the number of columns up to which second moments are computed
-	// in less time than products with them take.
+	// MaxExplicit is the number of columns up to which computing the second moments is faster
+	// than products without them.
 	MaxExplicit = 400
 )
 
-// asksAll reports whether k of n eigenvectors are all eigenvectors that centred rows have, n-1, and n is small
-// enough for a full decomposition.
+// asksAll reports whether k is at least n-1, the number of eigenvectors of n centred rows,
+// and n is small enough for a full decomposition.
 func asksAll(n, k int) bool { return k >= n-1 && n <= MaxAll }
 
 // matrixEffort is the effort for matrices in memory, whose products are cheap.
 var matrixEffort = effort{products: 16}
 
-// readEffort is the effort for matrices whose products read the rows: little for directions of noise, which a fit
-// replaces by its own.
+// readEffort is the effort for matrices whose products read the rows. It is low for
+// directions of noise, which a fit replaces anyway.
 var readEffort = effort{products: 8, settled: 5e-4}
 
 // leadingEigenvectors returns the k largest eigenvalues of the positive

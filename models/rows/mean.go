@@ -8,8 +8,8 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Mean adds deviations from the first row, which keeps the digits of
-// data with a large common offset.
+// Mean returns the weighted mean. It averages differences from the first row, which is
+// accurate for data with a large common offset.
 func Mean(x Data) []float64 {
 	if x.Missing {
 		return observedMean(x)
@@ -32,8 +32,8 @@ func Mean(x Data) []float64 {
 	return mean
 }
 
-// observedMean is Mean over the entries that are not missing. A column without any
-// has the mean 0.
+// observedMean is Mean over the entries that are not missing. A column with only missing
+// entries has the mean 0.
 func observedMean(x Data) []float64 {
 	first, mean, total := firstObserved(x), make([]float64, x.D), make([]float64, x.D)
 	for i := range x.N {
@@ -58,8 +58,8 @@ func observedMean(x Data) []float64 {
 	return mean
 }
 
-// LengthScale returns the root mean squared distance of the rows from their
-// mean, 1 where that is 0.
+// LengthScale returns the root mean squared distance of the rows from their mean, or 1 if
+// that is 0.
 func LengthScale(x Data) float64 {
 	mean := Mean(x)
 	var sum, total float64

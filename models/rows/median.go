@@ -65,8 +65,8 @@ func distances(far []float64, x Data, centre []float64) {
 	}
 }
 
-// weightedMean writes the mean of the rows, weighted by their weights over their distances. Distances count as at
-// least the given minimum.
+// weightedMean writes the mean of the rows, with their weights divided by their distances
+// far. Distances below least count as least.
 func weightedMean(mean []float64, x Data, far []float64, least float64) {
 	clear(mean)
 	var sum float64
@@ -80,8 +80,6 @@ func weightedMean(mean []float64, x Data, far []float64, least float64) {
 	floats.Scale(1/sum, mean)
 }
 
-// planeStep writes where a step in the plane leads from a centre at such distances from the rows, which count
-// as at least so much. With u_i the directions to the rows, it goes along H⁻¹g, halved up to leastHalf times, for
 // planeStep takes a step in the plane from a centre, given the distances of the rows, which count as at least least.
 // With u_i the directions to the rows, it goes along the Newton step H⁻¹g, halved up to leastHalf times, with
 //
@@ -124,10 +122,10 @@ func summedDistance(x Data, c []float64) (sum float64) {
 	return sum
 }
 
-// Squares between these bounds are accurate.
+// leastSquare and mostSquare bound the squares that are accurate.
 const leastSquare, mostSquare = 0x1p-900, 0x1p1000
 
-// Distance is the distance of two short vectors.
+// Distance returns the Euclidean distance of two short vectors.
 func Distance(x, y []float64) float64 {
 	var sum float64
 	for j, v := range x {

@@ -11,7 +11,7 @@ import (
 type Merged struct {
 	Data Data
 	From Data
-	// Row is the number in data of every row of from; -1 for weight zero.
+	// Row is, for every row of the original data, its index in the merged data; -1 for weight zero.
 	Row []int
 }
 
@@ -28,8 +28,8 @@ func Merge(x Data) *Merged {
 	return mergeListed(x, order)
 }
 
-// Distinct merges equal rows, with the sum of their weights, in the order of their first occurrence. Without equal
-// rows it returns x itself.
+// Distinct merges equal rows and adds their weights. Rows keep the order of their first
+// occurrence. If all rows differ, it returns x itself.
 func Distinct(x Data) Data {
 	if !repeats(x) {
 		return x
@@ -41,7 +41,7 @@ func Distinct(x Data) Data {
 	return mergeListed(x, order).Data
 }
 
-// mergeListed merges the rows listed; the first of equal ones gives the place.
+// mergeListed merges equal rows of those listed, at the place of the first one.
 func mergeListed(x Data, order []int) *Merged {
 	m := &Merged{From: x, Data: Data{D: x.D, Missing: x.Missing}, Row: make([]int, x.N)}
 	for i := range m.Row {

@@ -8,13 +8,13 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Moments are the weight, the mean and the spread about it of some rows, as numbers one
-// after the other:
+// Moments are the weight, the mean, and the spread about the mean of some rows, stored as
+// consecutive numbers:
 //
 //	weight, sum of w |x - mean|^2, largest |x_j - mean_j|, mean (D)
 //
-// Moments of disjoint rows merge, each about its own mean, so that a large common offset
-// costs no digits.
+// Moments of disjoint rows can be merged. Each is relative to its own mean, so that a
+// large common offset causes no loss of accuracy.
 //
 // Source: T. F. Chan, G. H. Golub, R. J. LeVeque, Updating formulae and a pairwise
 // algorithm for computing sample variances, COMPSTAT (1982).
@@ -32,14 +32,14 @@ func (m Moments) Weight() float64 { return m[0] }
 // Spread returns the mean squared distance of the rows from their mean.
 func (m Moments) Spread() float64 { return m[1] / m[0] }
 
-// Farthest returns a number that no entry of a row is farther from the mean than, and no
-// more than twice as large as the farthest one is.
+// Farthest returns an upper bound of |x_j - mean_j| over all entries. It is at most twice
+// the largest value.
 func (m Moments) Farthest() float64 { return m[2] }
 
 // Mean returns the mean of rows of length D.
 func (m Moments) Mean(D int) []float64 { return m[momentsHead : momentsHead+D] }
 
-// Sum writes the moments of rows.
+// Sum sets m to the moments of the rows of x.
 func (m Moments) Sum(x Data) {
 	clear(m)
 	mean, gap := m.Mean(x.D), make([]float64, x.D)
@@ -55,7 +55,7 @@ func (m Moments) Sum(x Data) {
 	}
 }
 
-// MergeMoments returns the merge of moments of rows of length D: of b into a.
+// MergeMoments returns a function that merges b into a, both moments of rows of length D.
 func MergeMoments(D int) func(a, b []float64) {
 	return func(a, b []float64) { Moments(a).merge(b, D) }
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// secondMoments is the matrix of second moments of rows about a mean, without storing it. Products with l vectors
-// take 4nDl operations and one read of the rows.
+// secondMoments is the matrix of second moments of rows about a mean. It is not stored:
+// products with l vectors take 4nDl operations and one read of the rows.
 type secondMoments struct {
 	x       Data
 	mean    []float64
@@ -32,7 +32,7 @@ func newSecondMoments(x Data, mean []float64, threads int) *secondMoments {
 	return &secondMoments{x: x, mean: mean, threads: threads}
 }
 
-// stripRows is a multiple of the rows that kernels take at a time.
+// stripRows returns the number of rows of a strip, a multiple of the rows that kernels process at a time.
 func stripRows(D int) int { return max(stripEntries/D/4, 2) * 4 }
 
 // Order implements [Symmetric].
@@ -41,8 +41,8 @@ func (m *secondMoments) Order() int { return m.x.D }
 // Trace implements [Symmetric].
 func (m *secondMoments) Trace() float64 { return m.squares }
 
-// Multiply implements [Symmetric]: it writes the sums over rows of their deviations from the mean times the products
-// of these with v. The parts that are summed separately do not depend on the number of threads.
+// Multiply implements [Symmetric]: it writes sum_i (x_i - mean) (x_i - mean)'v. The parts
+// that are summed separately do not depend on the number of threads.
 func (m *secondMoments) Multiply(ctx context.Context, dst, v []float64) error {
 	D, n := m.x.D, m.x.N
 	l, strip := len(dst)/D, stripRows(D)

@@ -18,8 +18,8 @@ import (
 // Gram matrix is unreliable: its square is at the level of rounding errors.
 const rankTolerance = 1e-7
 
-// momentRows is the number of rows whose second moments are added at a time, and
-// of those whose inner products with others are found at a time.
+// momentRows is the number of rows that are processed at a time for second moments or
+// inner products.
 const momentRows = 512
 
 // Components holds the leading principal components of data.
@@ -28,10 +28,10 @@ type Components struct {
 	Axes []float64 // k x D, orthonormal rows, by descending variance
 }
 
-// PrincipalComponents computes the weighted mean and the first k principal
-// directions, k <= D. Directions beyond the rank of the data are any that
-// complete the others. The largest entry of each direction is positive. It ends
-// early with the error of ctx when that is done.
+// PrincipalComponents computes the weighted mean and the first k principal directions, k
+// <= D. Beyond the rank of the data it returns arbitrary orthonormal directions. The
+// largest entry of each direction is positive. If ctx is done, it returns early with the
+// error of ctx.
 func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Components, error) {
 	p := &Components{Mean: Mean(x), Axes: make([]float64, k*x.D)}
 	var unit float64 // keeps squares within the range of the numbers
@@ -58,8 +58,7 @@ func PrincipalComponents(ctx context.Context, x Data, k, threads int) (*Componen
 	return p, nil
 }
 
-// fill computes the directions that the data determine and returns their
-// number.
+// fill computes the directions that the data determine, and returns how many there are.
 func (p *Components) fill(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	switch order := min(x.N, x.D); {
 	case x.D <= x.N && (x.D <= MaxExplicit || asksAll(x.D, k)):
@@ -70,7 +69,7 @@ func (p *Components) fill(ctx context.Context, x Data, k, threads int, unit floa
 	return p.fromRows(ctx, x, k, threads, unit)
 }
 
-// ComponentsSize is an upper bound of the numbers that [PrincipalComponents] holds.
+// ComponentsSize returns an upper bound of the count of numbers that [PrincipalComponents] allocates.
 func ComponentsSize(n, D, k int) float64 {
 	order, columns := float64(min(n, D)), float64(D)
 	axes := 3 * float64(k) * columns
@@ -89,7 +88,7 @@ func ComponentsSize(n, D, k int) float64 {
 	return axes + momentParts*block*columns + along + (2*vectors+block)*columns + 4*vectors*vectors
 }
 
-// fromRows reads the rows a few times, for data with many of them and many columns.
+// fromRows computes the directions by a few reads of the rows, for data with many rows and columns.
 func (p *Components) fromRows(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	mean := p.Mean
 	if by := UnitOf(unit); by != 1 { // keeps squares within the range of the numbers
@@ -111,7 +110,7 @@ func (p *Components) fromRows(ctx context.Context, x Data, k, threads int, unit 
 	return rank, nil
 }
 
-// fromCovariance uses the D x D matrix of second moments.
+// fromCovariance computes the directions from the D x D matrix of second moments.
 func (p *Components) fromCovariance(ctx context.Context, x Data, k, threads int, unit float64) (int, error) {
 	D := x.D
 	cov := make([]float64, D*D)
@@ -137,7 +136,7 @@ func (p *Components) fromCovariance(ctx context.Context, x Data, k, threads int,
 	return rank, nil
 }
 
-// fromGram uses the n x n matrix of inner products, for few rows that are wide.
+// fromGram computes the directions from the n x n matrix of inner products, for few rows with many columns.
 func (p *Components) fromGram(ctx context.Context, x Data, k int, unit float64) (int, error) {
 	n, D := x.N, x.D
 	rows := make([]float64, n*D)

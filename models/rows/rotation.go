@@ -17,8 +17,8 @@ type Rotation struct {
 	h    []float64 // D x D: H
 }
 
-// NewRotation finds H and the diagonal of T for M, D x D, and turns the rows: about 9D^3 operations and 2nD^2. It
-// returns nil where M has no eigenvectors, as one that is not finite.
+// NewRotation finds H and the diagonal of T for the D x D matrix M, and rotates the rows: about 9D^3 operations
+// and 2nD^2. It returns nil if the eigenvectors cannot be computed, for example because M is not finite.
 func NewRotation(x Data, m []float64) (*Rotation, []float64, Data) {
 	eigen := dense.NewSymmetricEigen(x.D)
 	copy(eigen.A, m)
@@ -35,10 +35,10 @@ func NewRotation(x Data, m []float64) (*Rotation, []float64, Data) {
 	return f, eigen.Values, turned
 }
 
-// rotatedRows is the number of rows turned at a time.
+// rotatedRows is the number of rows rotated at a time.
 const rotatedRows = 64
 
-// ShrinkPoint writes the coordinates of points c.
+// ShrinkPoint writes the rotated coordinates H'(c - mean) of points c.
 func (f *Rotation) ShrinkPoint(dst, c []float64) {
 	centred := slices.Clone(c)
 	for i := 0; i < len(c); i += f.D {

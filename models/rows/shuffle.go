@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Shuffled returns the numbers of the rows in a random order, which does not depend
-// on the one that they come in.
+// Shuffled returns the row indices in a random order of the rows, which does not depend on
+// their order in x.
 func Shuffled(x Data, seed uint64) []int {
 	order := make([]int, x.N)
 	for i := range order {

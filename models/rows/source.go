@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// Source gives rows of a table that need not be in memory.
+// Source provides rows of a table that need not be in memory.
 type Source interface {
 	// Shape returns the number of rows and of columns.
 	Shape() (n, d int)
-	// ReadRows writes the rows from first on into dst, row-major, len(dst)/d of
-	// them, all within the table. It may be called from many goroutines at a time.
+	// ReadRows writes len(dst)/d rows, from row first on, into dst, row-major. All must be
+	// rows of the table. It may be called concurrently.
 	ReadRows(ctx context.Context, dst []float64, first int) error
 }
 
-// Holder is a [Source] whose rows may be in memory as they are wanted.
+// Holder is a [Source] that may hold its rows in memory.
 type Holder interface {
 	Source
-	// Held returns count rows from first on, all within the table, row-major, where they
-	// are; nil where only ReadRows has them. They must not be written to. Where ReadRows
-	// would refuse them, so does Held.
+	// Held returns count rows from first on, row-major, without copying; all must be rows of
+	// the table. It returns nil if only ReadRows can read them, and an error if ReadRows
+	// would. The rows must not be modified.
 	Held(first, count int) ([]float64, error)
 }
 
-// Held returns a part of X, see [Holder].
+// Held returns a part of x.X, see [Holder].
 func (x Data) Held(first, count int) ([]float64, error) {
 	if first < 0 || count < 0 || first > x.N-count {
 		return nil, fmt.Errorf("scqm: %d rows from row %d on of %d: %w", count, first, x.N, ErrInput)
@@ -31,7 +31,7 @@ func (x Data) Held(first, count int) ([]float64, error) {
 	return x.X[first*x.D : (first+count)*x.D], nil
 }
 
-// Shape returns N and D: data in memory are a [Source].
+// Shape returns N and D. It makes Data a [Source].
 func (x Data) Shape() (n, d int) { return x.N, x.D }
 
 // ReadRows copies rows, see [Source].

@@ -20,7 +20,7 @@ type Span struct {
 	bt   []float64 // n x D, the transpose of B
 }
 
-// NewSpan factors the centred rows into a lower triangle, the rows in the new
+// NewSpan factors the centred rows into a lower triangular matrix, whose rows are the new
 // coordinates, and orthonormal rows B'.
 func NewSpan(x Data) (*Span, Data) {
 	n := x.N
@@ -43,10 +43,10 @@ func NewSpan(x Data) (*Span, Data) {
 	return f, rows
 }
 
-// Dims returns the lengths of rows in both coordinates.
+// Dims returns the lengths of rows in the new and the original coordinates.
 func (f *Span) Dims() (inside, outside int) { return f.N, f.D }
 
-// ShrinkPoint writes the coordinates of a point c.
+// ShrinkPoint writes the new coordinates of a point c.
 func (f *Span) ShrinkPoint(dst, c []float64) {
 	diff := make([]float64, f.D)
 	floats.SubTo(diff, c, f.mean)
@@ -60,7 +60,7 @@ func (f *Span) ShrinkFrame(dst, q []float64, m int) {
 	dense.AddRowProduct(dst, f.bt, q, f.N, f.D, m)
 }
 
-// ExpandPoint is the inverse of shrinkPoint.
+// ExpandPoint is the inverse of ShrinkPoint.
 func (f *Span) ExpandPoint(dst, c []float64) {
 	copy(dst, f.mean)
 	for i, v := range c {

@@ -11,20 +11,20 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// farUnits is the number of binary digits by which the size of the data may
-// differ from 1. Products of a few such sizes and their inverses, as in second
-// derivatives, neither overflow nor vanish.
+// farUnits bounds the binary exponent of the size of the data: between 2^-100 and 2^100,
+// products of a few such sizes and their inverses, as in second derivatives, neither
+// overflow nor vanish.
 const farUnits = 100
 
-// maxExponent is that of the largest power of two.
+// maxExponent is the exponent of the largest power of two in float64.
 const maxExponent = 1023
 
-// WorkingUnit returns the power of two in units of which data are about 1, or 1
-// where they are not far from that. Dividing by it rounds nothing.
+// WorkingUnit returns a power of two by which to divide data so that their size is about
+// 1. If their size is within the bounds of farUnits, it returns 1. The division is exact.
 func WorkingUnit(x Data) float64 { return UnitOf(x.Size()) }
 
-// UnitOf returns the power of two in units of which numbers of a size are about 1,
-// or 1 where they are not far from that, or are all 0.
+// UnitOf returns a power of two by which to divide numbers of the given size to make them
+// about 1. It returns 1 if the size is 0 or within the bounds of farUnits.
 func UnitOf(size float64) float64 {
 	if !(size > 0) || math.IsInf(size, 0) {
 		return 1
@@ -35,7 +35,7 @@ func UnitOf(size float64) float64 {
 	return 1
 }
 
-// ValidateSize refuses rows of a size beyond 2^100 or below 2^-100: products of a few such sizes overflow or vanish.
+// ValidateSize returns an error for sizes above 2^100 or below 2^-100: products of a few of them overflow or vanish.
 func ValidateSize(size float64) error {
 	if UnitOf(size) == 1 && !math.IsInf(size, 0) {
 		return nil
@@ -43,7 +43,7 @@ func ValidateSize(size float64) error {
 	return fmt.Errorf("scqm: the rows are about %.0e in size, beyond 2^100 or below 2^-100; divide all columns by that: %w", size, ErrInput)
 }
 
-// Size is the largest difference of an entry of a row that has weight from that of the first such row.
+// Size is the largest difference between an entry and that of the first row, over rows of nonzero weight.
 func (x Data) Size() float64 {
 	if x.Missing {
 		x = filledBy(x, firstObserved(x))
@@ -72,8 +72,8 @@ func (x Data) InUnits(unit float64) Data {
 	return scaled
 }
 
-// Rescaled returns the loss for data divided by a unit, and the factor by which
-// their losses are larger. It reports false for losses that cannot be rescaled.
+// Rescaled returns the loss for data divided by unit, and the factor by which losses of
+// the original data are larger. ok is false if the loss cannot be rescaled.
 func Rescaled(loss framework.Loss, unit float64) (rescaled framework.Loss, factor float64, ok bool) {
 	l, ok := loss.(rowloss.Rescaler)
 	if !ok {
@@ -83,9 +83,9 @@ func Rescaled(loss framework.Loss, unit float64) (rescaled framework.Loss, facto
 	return rescaled, factor, true
 }
 
-// CheckSums refuses data, divided by a unit, whose losses around their mean, with
-// the factor, do not add up to a number that float64 holds with all of its digits.
-// A fit has no larger sum than that, so that what passes will not overflow later.
+// CheckSums returns an error if the sum of the losses of the data around their mean,
+// divided by unit and multiplied by factor, overflows or loses digits. No fit has a larger
+// sum, so later sums are safe too.
 func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
 	const minNormal = 0x1p-1022
 	mean, r := Mean(x), make([]float64, x.D)
@@ -114,8 +114,8 @@ func CheckSums(x Data, loss framework.Loss, unit, factor float64) error {
 	return fmt.Errorf("scqm: the data are about %.0e in size, where the sum of their losses %s is too %s for float64; rescale them, as by dividing all columns by %.0e: %w", unit, loss.Name(), size, unit, ErrInput)
 }
 
-// Product multiplies numbers whose partial products may be beyond those that
-// float64 holds. Where the product is, it is the largest one.
+// Product multiplies numbers whose partial products may overflow or underflow. If the
+// product itself overflows, it returns the largest float64.
 func Product(numbers ...float64) float64 {
 	product, exponent := 1.0, 0
 	for _, v := range numbers {

@@ -7,8 +7,8 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Validate reports why the data cannot be used: shapes that do not fit, numbers
-// that are not finite, or weights that are not. Places are counted from 0.
+// Validate returns an error if the data cannot be used: if lengths do not match, or
+// entries or weights are not valid numbers. Errors count rows and columns from 0.
 func (x Data) Validate() error {
 	if x.N < 1 || x.D < 1 {
 		return fmt.Errorf("scqm: data are %d x %d; at least one row and one column are needed: %w", x.N, x.D, ErrInput)
@@ -25,7 +25,7 @@ func (x Data) Validate() error {
 	return x.validateWeights()
 }
 
-// ValidateEntries refuses the first entry that is infinite, or NaN where no entries can be missing.
+// ValidateEntries returns an error for the first entry that is infinite, or NaN unless x.Missing is set.
 func (x Data) ValidateEntries() error {
 	for i := dense.FiniteUntil(x.X); i < len(x.X); i++ {
 		switch v := x.X[i]; {
@@ -38,7 +38,7 @@ func (x Data) ValidateEntries() error {
 	return nil
 }
 
-// missingRemedy is what can be done about a missing entry. Every door says the same: python/scqm/_rows.py has the words too.
+// missingRemedy is the advice in errors about missing entries; python/scqm/_rows.py has the same text.
 const missingRemedy = `fill it in, leave out its row, or ignore what is missing (missing="ignore", --missing ignore)`
 
 func (x Data) validateWeights() error {
@@ -61,7 +61,7 @@ func (x Data) validateWeights() error {
 	return nil
 }
 
-// validateRows refuses rows without any entry.
+// validateRows returns an error if all entries of a row are missing.
 func (x Data) validateRows() error {
 	if !x.Missing {
 		return nil
@@ -74,8 +74,8 @@ func (x Data) validateRows() error {
 	return nil
 }
 
-// ValidateColumns refuses columns without any entry in rows that have weight: a
-// fit learns nothing about them.
+// ValidateColumns returns an error if a column has no entry in rows of nonzero weight,
+// because a fit could not learn about it.
 func (x Data) ValidateColumns() error {
 	if !x.Missing {
 		return nil
