@@ -19,23 +19,22 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// SuggestConfig says which models Suggest compares. The zero value is the default.
+// SuggestConfig holds the settings of Suggest. The zero value is the default.
 type SuggestConfig struct {
-	// MaxLatent bounds d; 0 stands for 4. No d above D-1 is tried.
+	// MaxLatent bounds the latent dimension d; 0 means 4. d is always below D.
 	MaxLatent int
 	// Loss is the loss of the fits; nil stands for l2.
 	Loss framework.Loss
-	// Folds is the number of parts of the rows, each of which is held out once;
-	// 0 stands for 3.
+	// Folds is the number of parts of the rows for cross-validation; each is held out once. 0
+	// means 3.
 	Folds int
-	// MaxRows is the number of rows, drawn at random, beyond which others are
-	// left out; 0 stands for 1000.
+	// MaxRows bounds the number of rows that are used, drawn at random; 0 means 1000.
 	MaxRows int
 	// Seed makes random choices reproducible.
 	Seed uint64
 	// Threads bounds the goroutines; the result does not depend on it.
 	Threads int
-	// Progress, if not nil, is called with the part of the work that is done.
+	// Progress, if not nil, is called with the fraction of the work that is done.
 	Progress func(part float64)
 }
 
@@ -49,26 +48,26 @@ const (
 	predictedRows = 300
 )
 
-// Trial is a model that Suggest has tried.
+// Trial is the result of a model that Suggest has tried.
 type Trial struct {
 	// Latent is d and Curvature s; s = 0 is a flat sheet, and d = 0 the geometric
 	// median of the rows.
 	Latent    int `json:"d"`
 	Curvature int `json:"s"`
-	// Ridge is that of [scqm.Config], larger than the default where the fit to all rows would fold; 0 for a
-	// flat sheet.
+	// Ridge is the Ridge of [scqm.Config]. It is larger than the default if the fit to all
+	// rows would fold, and 0 for a flat sheet.
 	Ridge float64 `json:"ridge"`
-	// Predicted is the mean distance of rows that were held out from what is
-	// their prediction, each part of their entries from the others: the smaller,
-	// the better the model. A row counts with ten times the median distance from
-	// the centre at most, so that outliers do not dominate.
+	// Predicted is the mean distance of held-out rows from their predictions, where each part
+	// of a row's entries is predicted from the others. Smaller is better. The distance of a
+	// row is bounded by ten times the median distance from the centre, so that outliers do not
+	// dominate.
 	Predicted float64 `json:"predicted"`
-	// Worse is the difference of Predicted from the best trial that can be recommended,
-	// and WorseError the standard error of the difference.
+	// Worse is Predicted minus that of the best trial that can be recommended. WorseError is
+	// its standard error.
 	Worse      float64 `json:"worse"`
 	WorseError float64 `json:"worse_error"`
-	// Learned and HeldOut are mean distances from the sheet, of rows it was
-	// fitted to and of others. They fall with each additional dimension.
+	// Learned and HeldOut are the mean distances from the sheet of its training rows and of
+	// held-out rows. Both fall with each additional dimension.
 	Learned float64 `json:"learned"`
 	HeldOut float64 `json:"held_out"`
 	// Singular are the singular values of V Theta', in the metric in which the
@@ -76,27 +75,27 @@ type Trial struct {
 	// Effective counts those above a tenth of the largest.
 	Singular  []float64 `json:"singular_values"`
 	Effective int       `json:"s_effective"`
-	// CurvatureExtent is that of the fit to all rows, see [scqm.Model.CurvatureExtent].
+	// CurvatureExtent is [scqm.Model.CurvatureExtent] of the fit to all rows.
 	CurvatureExtent float64 `json:"curvature_extent"`
 	// Warning describes a defect of the model, such as "follows single rows"; "" if
 	// none. A model with unbounded curvature, or that predicts entries no better
 	// than a linear one, is not recommended.
 	Warning string `json:"warning,omitempty"`
 
-	rows []float64 // errors of prediction, bounded
+	rows []float64 // bounded prediction errors of rows
 }
 
 // Suggestion is a comparison of models.
 type Suggestion struct {
 	Trials []Trial `json:"trials"`
-	// Best is the number of the trial that is recommended.
+	// Best is the index of the recommended trial.
 	Best int `json:"best"`
-	// Reason is a sentence for people.
+	// Reason is the reason of the recommendation, in a sentence.
 	Reason string `json:"reason"`
 	// Rows is the number of rows that were used.
 	Rows int `json:"rows"`
 
-	lowest int // the number of the trial with the smallest error
+	lowest int // the index of the trial with the smallest error
 }
 
 const (
@@ -171,8 +170,8 @@ func (c SuggestConfig) bytes(x scqm.Data) float64 {
 	return 8 * float64(x.D) * (2*float64(x.N) + used*(3+float64(c.Folds)+float64(mixedColumns/max(1, x.D))))
 }
 
-// search tries flat models until a d has no better predictions, and curved ones up to that d, as what bends fills
-// directions of its own, until one predicts worse than a simpler model.
+// search tries flat models until a larger d predicts no better, then curved models up to that d, since curvature
+// fills extra flat directions. It stops when a curved model predicts worse than a simpler one.
 func (s *Suggestion) search(ctx context.Context, x scqm.Data, c SuggestConfig) error {
 	folds, bound, weights := c.folds(x), math.Inf(1), predicted(x).Weights
 	try := func(config scqm.Config) (*Trial, error) {
@@ -243,8 +242,8 @@ type fold struct {
 	held          []int
 	learned, test scqm.Data
 	rotations     []*rotation
-	rotated       []scqm.Data // test, for each of them
-	seed          uint64      // of the parts of the columns
+	rotated       []scqm.Data // the held-out rows, under each rotation
+	seed          uint64      // for splitting the columns
 }
 
 // folds splits the rows, which are in random order.
@@ -328,7 +327,7 @@ func (t *Trial) warn(bound float64) {
 	}
 }
 
-// limit bounds the errors of rows, and computes their mean.
+// limit bounds the errors of rows by bound, and computes their mean.
 func (t *Trial) limit(bound float64, weights []float64) {
 	for i, v := range t.rows {
 		t.rows[i] = min(v, bound)
@@ -351,8 +350,8 @@ func learn(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Model, error)
 	return fit.Model, nil
 }
 
-// distances returns the distances of rows from the sheet of a model or, where that is nil, from the geometric
-// median of the training rows.
+// distances returns the distances of rows from the sheet of model m. If m is nil, it
+// returns those from the geometric median of the training rows.
 func distances(ctx context.Context, m *scqm.Model, learned, x scqm.Data, threads int) ([]float64, error) {
 	list := make([]float64, x.N)
 	if m == nil {

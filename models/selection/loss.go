@@ -22,8 +22,8 @@ const (
 	// comparedRows is the number of distinct rows below which losses are not compared, and maxComparedRows
 	// bounds the rows that are compared.
 	comparedRows, maxComparedRows = 20, 1000
-	// bentRatio is the ratio of the error to that of l2 above which a fit is rejected: it follows corrupted entries,
-	// or is a worse minimum.
+	// bentRatio is the ratio of the error to that of l2 above which a fit is rejected, because
+	// it follows corrupted entries or is a worse minimum.
 	bentRatio = 1.05
 	// residualArrays is the number of arrays of the size of the rows that the choice of a loss holds.
 	residualArrays = 6
@@ -32,17 +32,17 @@ const (
 // comparedLimits are the limits of fits for comparison.
 var comparedLimits = framework.Options{MaxIterations: 100, MinRelativeDecrease: 1e-5}
 
-// errOutOfTime says that the time limit ended or precluded a fit.
+// errOutOfTime says that the time limit ended a fit or left no time for it.
 var errOutOfTime = errors.New("scqm: out of time")
 
-// LearnLoss fits a model by l2, and again by another loss where that has smaller errors. The candidate is
-// Huber's loss of entries where single entries are outlying, and else the loss that the residuals of l2 fit
-// best (see [losses.Choose]); where whole rows are outlying there is none, as l2 is made for these. The
-// candidate is taken unless the mean error of the rows, bounded in each entry and each row, is larger by more than a
-// twentieth. The last note of the model gives the choice and the reason.
+// LearnLoss fits a model by l2, then by a candidate loss, and returns the candidate's fit unless its
+// error is larger by more than a twentieth: the mean error of the rows, bounded in each entry and row.
+// If single entries are outlying, the candidate is Huber's loss of entries. If whole rows are, there
+// is none, because l2 suits such data. Else it is the loss that fits the residuals of l2 best (see
+// [losses.Choose]). The last note of the model gives the choice and the reason.
 //
-// c.Loss must be nil. If the first fit fails or is cancelled it is returned without such a note. Without a
-// candidate the choice takes little time; with one it takes a fit by it.
+// c.Loss must be nil. If the first fit fails or is cancelled, it is returned without the note. The
+// choice takes about the time of the candidate's fit, and little time without a candidate.
 func LearnLoss(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	if c.Loss != nil {
 		return nil, fmt.Errorf("scqm: the loss is to be chosen, but %s is given: %w", c.Loss.Name(), scqm.ErrInput)
@@ -113,8 +113,8 @@ func chooseLoss(ctx context.Context, first *scqm.Fit, x scqm.Data, c scqm.Config
 	return fit, reason + "; " + result, nil
 }
 
-// compareAll prepares the comparison of fits to x with m, a fit by l2 with noise of the given size. It is nil
-// where the rows are too few or lie on the sheet.
+// compareAll returns the comparison of fits to x with m, a fit by l2 with noise of the
+// given size. It returns nil if there are too few rows or all lie on the sheet.
 func compareAll(ctx context.Context, m *scqm.Model, x scqm.Data, size float64, c scqm.Config) (*comparison, error) {
 	distinct := rows.Merge(x).Data
 	if distinct.N < comparedRows || m.D == m.Latent {
@@ -140,8 +140,8 @@ func (h *comparison) candidate(m *scqm.Model, residuals []float64) (framework.Lo
 	return best.Loss, best.Reason, err
 }
 
-// try fits by a loss. It returns the fit, nil where its errors are too large, and the ratio of errors that decides
-// this.
+// try fits by a loss. It returns the fit, or nil if its errors are too large, and the
+// ratio of errors that decided.
 func (h *comparison) try(ctx context.Context, loss framework.Loss, x scqm.Data, c scqm.Config) (*scqm.Fit, string, error) {
 	c.Loss = loss
 	fit, err := learnInTime(ctx, x, c)
@@ -156,7 +156,7 @@ func (h *comparison) try(ctx context.Context, loss framework.Loss, x scqm.Data, 
 	return fit, result, nil
 }
 
-// learnInTime fits, and returns errOutOfTime where the time limit ends that.
+// learnInTime fits a model. If the time limit ends the fit, it returns errOutOfTime.
 func learnInTime(ctx context.Context, x scqm.Data, c scqm.Config) (*scqm.Fit, error) {
 	if c.Options.OutOfTime() {
 		return nil, errOutOfTime
@@ -209,8 +209,8 @@ type comparison struct {
 	base     float64 // mean error under l2
 }
 
-// newComparison prepares the comparison with a model by l2 and its noise size; it is nil where the rows have no
-// noise.
+// newComparison returns the comparison with a model by l2 and its noise size, or nil if
+// the rows have no noise.
 func newComparison(ctx context.Context, m *scqm.Model, x scqm.Data, size float64, threads int) (*comparison, error) {
 	if !(size > 0) {
 		return nil, nil
@@ -232,7 +232,7 @@ func newComparison(ctx context.Context, m *scqm.Model, x scqm.Data, size float64
 	return h, nil
 }
 
-// ratio returns the error of a model over that of l2.
+// ratio returns the error of a model divided by that of the l2 fit.
 func (h *comparison) ratio(ctx context.Context, m *scqm.Model) (float64, error) {
 	r, err := h.residuals(ctx, m)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 const (
 	// normalSpread is the standard deviation of a Gaussian divided by its median absolute deviation.
 	normalSpread = 1.482602218505602
-	// efficient is the threshold of Huber's loss of an entry, in standard deviations, for 95 % efficiency under
-	// Gaussian noise.
+	// efficient is the threshold of Huber's loss of an entry, in standard deviations, that has
+	// 95 % efficiency under Gaussian noise.
 	efficient = 1.345
 	// outlying is the least residual of an outlying entry, in standard deviations of the noise. Gaussian noise
 	// exceeds it with probability 6e-5.
@@ -25,8 +25,8 @@ const (
 // binomial number in a row; corrupted rows contain most of the outlying entries. A row with more of them than
 // expected by chance in any row is clustered.
 type outliers struct {
-	share     float64 // of outlying entries among all entries
-	clustered float64 // of entries in clustered rows among the outlying entries
+	share     float64 // fraction of all entries that are outlying
+	clustered float64 // fraction of outlying entries that are in clustered rows
 }
 
 // many reports whether single entries are outlying.
@@ -89,7 +89,7 @@ func noiseSpreads(r []float64, D, d int) []float64 {
 	return spreads
 }
 
-// entrySize is the median size of an entry of the noise, from residuals, n x D, after a fit of d dimensions.
+// entrySize returns the median size of the noise in an entry, from n x D residuals after a fit of d dimensions.
 func entrySize(residuals []float64, D, d int) float64 {
 	sizes := make([]float64, len(residuals))
 	for i, e := range residuals {

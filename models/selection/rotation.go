@@ -9,8 +9,8 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// rotation is a random rotation of R^D of D log D operations: in each stage columns are paired at random and
-// every pair is rotated by a random angle. In the end every column contains a part of every other.
+// rotation is a random rotation of R^D that takes D log D operations. In each stage the columns are paired at random,
+// and every pair is rotated by a random angle. After all stages, every column contains a part of every other.
 type rotation struct {
 	pairs    [][]int // for every stage: a permutation, whose neighbours are paired
 	sin, cos [][]float64
@@ -43,7 +43,7 @@ func (m *rotation) apply(x []float64) {
 	}
 }
 
-// rows returns rotated rows.
+// rows returns a rotated copy of the rows.
 func (m *rotation) rows(x scqm.Data) scqm.Data {
 	x.X = slices.Clone(x.X)
 	for i := range x.N {
@@ -52,7 +52,7 @@ func (m *rotation) rows(x scqm.Data) scqm.Data {
 	return x
 }
 
-// model returns the model of rotated rows.
+// model returns the model that rotated rows would have.
 func (m *rotation) model(of *scqm.Model) *scqm.Model {
 	by := *of
 	by.C, by.U, by.V = slices.Clone(of.C), m.columns(of.U, of.D), m.columns(of.V, of.D)
