@@ -14,7 +14,7 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// facts lists the main results of the fit.
+// facts adds the main results of the fit to the page.
 func (v *view) facts(ctx context.Context, p *content) error {
 	m := &v.m.Meta
 	add := func(name, format string, values ...any) {
@@ -56,15 +56,15 @@ func (v *view) facts(ctx context.Context, p *content) error {
 }
 
 const (
-	// hiddenPart is the fraction of the columns that is hidden at a time, for fewRows to hiddenRows rows.
+	// hiddenPart is the fraction of columns hidden at a time. The test needs fewRows rows and uses at most hiddenRows.
 	hiddenPart, fewRows, hiddenRows = 0.3, 20, 1000
 	// tellingColumns is the least D - d at which errors at hidden entries are informative.
 	tellingColumns = 3
-	// noise is a ratio of the error at hidden entries to that of the column means, above which rows look like noise.
+	// noise is the ratio of the error at hidden entries to that of the column means above which rows look like noise.
 	noise = 0.97
 )
 
-// hidden compares the errors at hidden entries of the sheet, a flat sheet, and the column means.
+// hidden compares, at hidden entries, the errors of the sheet, of a flat sheet, and of the column means.
 func (v *view) hidden(ctx context.Context, p *content, add func(name, format string, values ...any)) error {
 	if v.x.N < fewRows || v.x.D-v.m.Latent < tellingColumns || !slices.Equal(v.filled.X, v.x.X) {
 		return nil
@@ -100,7 +100,7 @@ func (v *view) hidden(ctx context.Context, p *content, add func(name, format str
 // scarcely is the relative difference up to which two errors count as equal.
 const scarcely = 0.02
 
-// drivers lists the rows of the largest influence, if it can be computed.
+// drivers adds the rows of the largest influence to the page, if their influence can be computed.
 func (v *view) drivers(ctx context.Context, p *content) error {
 	if len(v.x.X) > manyNumbers {
 		p.Drives = "Influence is left out: there are over a million numbers."

@@ -12,20 +12,20 @@ import (
 	"github.com/scqm/scqm/models/scqm"
 )
 
-// Config defines what a page shows. The zero value is the default.
+// Config holds the settings of a page. The zero value is the default.
 type Config struct {
 	Title string `json:"title"`
 	// Settings describes how to repeat the fit.
 	Settings string `json:"settings"`
-	// Labels are the labels of the rows, Names those of the columns; nil for none.
+	// Labels are the labels of the rows, Names the names of the columns; nil means none.
 	Labels []string `json:"labels"`
 	Names  []string `json:"names"`
 	// Height and Width are the size of the images if rows are images, otherwise 0.
 	Height int `json:"height"`
 	Width  int `json:"width"`
-	// MaxRows bounds the rows that are drawn, evenly spread; 0 stands for 2,000.
+	// MaxRows bounds the number of rows that are drawn, evenly spaced; 0 means 2,000.
 	MaxRows int `json:"max_rows"`
-	// History holds an iteration and the objective there, pair after pair.
+	// History holds pairs of an iteration number and its objective.
 	History []float64 `json:"history"`
 	// Threads bounds the goroutines; the result does not depend on it.
 	Threads int `json:"threads"`
@@ -34,7 +34,7 @@ type Config struct {
 //go:embed page.html
 var template string
 
-// content is what the script of the page draws.
+// content is the data that the script of the page draws.
 type content struct {
 	Facts    [][2]string `json:"facts"`
 	Verdict  string      `json:"verdict"`
@@ -43,17 +43,17 @@ type content struct {
 	Row      []int       `json:"row"` // numbers of the drawn rows; the following fields refer to these
 	Label    []string    `json:"label"`
 	Distance []float64   `json:"distance"`
-	Image    [][]byte    `json:"image"` // grays, empty beyond some rows
+	Image    [][]byte    `json:"image"` // gray values, empty after some rows
 	Plane    scatter     `json:"plane"`
 	PCA      scatter     `json:"pca"`
 	Outlying float64     `json:"outlying"` // distance that 1 % of regular rows exceed
 	Height   int         `json:"height"`
 	Width    int         `json:"width"`
 	Axes     []axis      `json:"axes"`
-	Columns  []column    `json:"columns"` // the largest residuals
+	Columns  []column    `json:"columns"` // columns with the largest residuals
 	Residual []byte      `json:"residual"`
 	Drivers  [][]string  `json:"drivers"`
-	Drives   string      `json:"drives"` // what is said above them
+	Drives   string      `json:"drives"` // text above Drivers
 	History  []float64   `json:"history"`
 	Settings string      `json:"settings"`
 }
@@ -70,7 +70,7 @@ type scatter struct {
 // axis describes the sheet along one coordinate.
 type axis struct {
 	At    []float64 `json:"at"`
-	Near  []bool    `json:"near"` // whether rows are near
+	Near  []bool    `json:"near"` // whether rows are near each point
 	Lines []line    `json:"lines"`
 	Image [][]byte  `json:"image"`
 }

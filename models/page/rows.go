@@ -16,17 +16,17 @@ import (
 const (
 	defaultRows = 2000
 	imageRows   = 1000
-	// shownAxes, shownColumns and shownLines bound what is drawn, steps are the places along an axis.
+	// shownAxes, shownColumns and shownLines bound what is drawn. steps is the number of points along an axis.
 	shownAxes, shownColumns, shownLines, steps = 6, 30, 8, 25
 	imageSteps                                 = 9
-	// manyNumbers are the numbers up to which the influence of rows is computed, and shownDrivers rows listed.
+	// manyNumbers bounds the number of entries for which influence is computed, shownDrivers the number of listed rows.
 	manyNumbers, shownDrivers = 1_000_000, 10
 	// neighbours is the number of nearest rows, among at most sampled rows, that decide whether rows are near a
 	// point.
 	neighbours, sampled, sparse = 5, 500, 1.5
 )
 
-// view is rows with what the model makes of them.
+// view is the rows and what the model computes for them.
 type view struct {
 	Config
 	m            *scqm.Model
@@ -37,9 +37,9 @@ type view struct {
 	far          []float64
 	mean, spread []float64
 	drawn        []int
-	error        *float64 // of the sheet itself
+	error        *float64 // error of the sheet at the rows
 	places       []float64
-	reach        float64 // largest gap of a point that is near rows
+	reach        float64 // largest gap of a point that counts as near rows
 	low, high    float64 // of all entries
 }
 
@@ -84,7 +84,7 @@ func look(ctx context.Context, m *scqm.Model, x scqm.Data, c Config) (*view, err
 	return v, nil
 }
 
-// density estimates the density of rows in the plane of the coordinates.
+// density estimates the density of the rows in latent space.
 func (v *view) density() {
 	d := v.m.Latent
 	for i := 0; i < v.x.N; i += max(1, v.x.N/sampled) {
@@ -98,7 +98,7 @@ func (v *view) density() {
 	v.reach = sparse * gaps[len(gaps)*19/20]
 }
 
-// gap is the distance of a point to its neighbours.
+// gap returns the distance of a point to its nearest rows.
 func (v *view) gap(tau []float64) float64 {
 	d := len(tau)
 	var far []float64
@@ -126,7 +126,7 @@ func (v *view) rows(p *content) {
 	}
 }
 
-// grays are the bytes of an image, dark where it is large.
+// grays returns the pixels of an image, dark for large values.
 func grays(row []float64, low, high float64) []byte {
 	b := make([]byte, len(row))
 	for j, e := range row {
@@ -136,7 +136,7 @@ func grays(row []float64, low, high float64) []byte {
 	return b
 }
 
-// planes draws the first coordinates, and for comparison the principal components.
+// planes adds charts of the first two coordinates and, for comparison, of the principal components.
 func (v *view) planes(ctx context.Context, p *content) error {
 	d := v.m.Latent
 	axes, err := rows.PrincipalComponents(ctx, v.filled, min(2, v.x.D), v.Threads)
@@ -192,7 +192,7 @@ func (v *view) coordinate(j int) []float64 {
 	return list
 }
 
-// axes follows the sheet along each coordinate, with the others at their means over the nearby rows.
+// axes evaluates the sheet along each coordinate, with the others at their means over nearby rows.
 func (v *view) axes(ctx context.Context, p *content) error {
 	d, D, count := v.m.Latent, v.x.D, steps
 	if v.Height > 0 {
@@ -224,7 +224,7 @@ func (v *view) axes(ctx context.Context, p *content) error {
 	return nil
 }
 
-// through is a point with coordinate j as given, and the others at their means over the nearest quarter of the rows.
+// through returns a point with coordinate j at at, and the others at their means over the nearest quarter of the rows.
 func (v *view) through(j int, at float64) []float64 {
 	d := v.m.Latent
 	near := nearest(v.coordinate(j), at, max(neighbours, v.x.N/4))
@@ -236,7 +236,7 @@ func (v *view) through(j int, at float64) []float64 {
 	return place
 }
 
-// nearest lists the places of the count numbers nearest to one.
+// nearest returns the indices of the count numbers nearest to to.
 func nearest(list []float64, to float64, count int) []int {
 	far := make([]float64, len(list))
 	for i, e := range list {
@@ -245,7 +245,7 @@ func nearest(list []float64, to float64, count int) []int {
 	return largest(far, count)
 }
 
-// lines are the columns that change most, in standard deviations from their means.
+// lines returns the columns that change most, in standard deviations.
 func (v *view) lines(y []float64) []line {
 	D := v.x.D
 	list, change := make([]line, D), make([]float64, D)
@@ -270,7 +270,7 @@ func (v *view) name(j int) string {
 	return fmt.Sprintf("x%d", j)
 }
 
-// columns lists the residuals of columns.
+// columns adds the residuals of the columns to the page.
 func (v *view) columns(p *content) {
 	size := make([]float64, v.x.D)
 	for k, e := range v.residuals {
@@ -285,7 +285,7 @@ func (v *view) columns(p *content) {
 	}
 }
 
-// largest returns the places of the largest numbers, the first of equal ones first.
+// largest returns the indices of the n largest numbers; equal ones keep their order.
 func largest(list []float64, n int) []int {
 	order := make([]int, len(list))
 	for i := range order {
