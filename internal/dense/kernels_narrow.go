@@ -17,5 +17,5 @@ func combineWide(_, _, _ []float64) { none() }
 
 func addColumnProductsWide([]float64, *float64, int, *float64, int, int) { none() }
 
-// none replaces kernels that the processor does not support, which callers never call.
+// none replaces the kernels that this processor does not support. It panics, because callers check first.
 func none() { panic("dense: no such instructions") }

@@ -26,7 +26,7 @@ func (c *trial) checkAlone() error {
 	return fmt.Errorf("left behind: %s", left)
 }
 
-// processesIn lists the processes whose working directory or command line is in a directory.
+// processesIn lists the processes whose working directory is dir or whose command line names it.
 func processesIn(dir string) string {
 	var found []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
