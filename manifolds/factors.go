@@ -120,7 +120,7 @@ func (f *side) span() error {
 	return nil
 }
 
-// assemble writes [S + S', R_V'; R_U, 0] into core.
+// assemble writes [s + t, R_V^T; R_U, 0] into core, with the matrices R of the left and right side from span.
 func (f *factors) assemble() {
 	r := f.r
 	clear(f.core.Data)

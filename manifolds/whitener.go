@@ -21,9 +21,8 @@ type whitener struct {
 	a, b, c, full blas64.General
 	eig           *dense.SymmetricEigen
 
-	// from and to are the last points X and Y, empty at first. Solvers use a point many times,
-	// so the whitener keeps the factorization of X, and the matrix L (L^{-1} Y L^{-T})^{1/2}
-	// that transports W to Y.
+	// from and to are the last points X and Y. Solvers use a point many times, so the whitener keeps the factorization
+	// of X, and the carrier C = L (L^{-1} Y L^{-T})^{1/2}. CWC' is the transport to Y of the tangent vector LWL' at X.
 	from, to []float64 // X and Y, empty before the first
 	definite bool      // X
 	work     []float64

@@ -62,8 +62,8 @@ type Continuation struct {
 // againTolerance and againLast bound FirstTolerance and Last of the second continuation.
 const againTolerance, againLast = 1e-7, 1e-2
 
-// A run on the cost itself looks for kinks every touchEvery iterations, and whenever the relative decrease is
-// at most nearRounding, as it is then about to end.
+// touchEvery is the number of iterations on the unsmoothed cost after which the solver looks for kinks. It also does
+// so whenever the relative decrease is at most nearRounding, as the run is then about to end.
 const touchEvery = 20
 
 // judgeEvery is the number of iterations between two evaluations of the unsmoothed cost.

@@ -143,7 +143,7 @@ func (m *truncated) turn(beta, rz float64) {
 		floats.Scale(beta, m.dir[k])
 	}
 	addScaled(m.dir, -1, m.z)
-	// <step, z> = 0 in the norm of the preconditioner for all steps before.
+	// cross has no term with z: <step, Mz> = <step, residual> = 0, as the residual is orthogonal to earlier directions.
 	m.cross *= beta
 	m.dirSquare = rz + beta*beta*m.dirSquare
 }

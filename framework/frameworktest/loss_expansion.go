@@ -68,7 +68,7 @@ func scalarExpansion(f func(value, d1, d2, x []float64), x []float64) (*expansio
 	return &expansion{at: at, terms: [][]float64{value, d1, d2}, size: size}, nil
 }
 
-// slopeLaw records the smallest slope of the remainders after the given number of terms, and the required slope.
+// slopeLaw tests whether the remainders after want terms are of order want at least, and notes the smallest order.
 func (c *lossCheck) slopeLaw(law string, want int, build func() (*expansion, error)) {
 	var slope Slope
 	c.try(law, func() error {

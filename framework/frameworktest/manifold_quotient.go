@@ -30,7 +30,7 @@ func (c *manifoldCheck) checkQuotient() {
 	}
 }
 
-// same applies the map Same with the given seed.
+// same returns a random representative of the class of x: what Same draws with the given seed.
 func (c *manifoldCheck) same(q quotient, x []float64, seed uint64) []float64 {
 	dst := c.poisoned()
 	q.Same(dst, x, rand.New(rand.NewPCG(seed, 1)))

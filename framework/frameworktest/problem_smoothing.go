@@ -13,8 +13,8 @@ const (
 	// smoothedShare is the length, in units of the smoothing scale, over which derivatives are tested and kinks are
 	// searched.
 	smoothedShare = 0.3
-	// kinkSteps is the number of pieces of a line in which a kink is searched. kinkHalvings is how often the piece
-	// with the largest rise of the slope is halved; half of the halvings shorten it a thousandfold.
+	// To find a kink, a line is cut into kinkSteps pieces. The piece over which the slope rises most is then halved
+	// kinkHalvings times: the last half of these make it a thousand times shorter.
 	kinkSteps, kinkHalvings = 64, 20
 	// kinkShare is the fraction of the change of slope that remains after the halvings at a kink. smoothShare is the
 	// fraction of it that the smoothed cost may have there.

@@ -16,8 +16,8 @@ type Rows struct {
 	Prior, trust []float64     // K: weights of the rows, and weights in the loss
 	Next         float64       // distance of the first position left out
 
-	// lanes reports that charts are of surfaces in space. The data are then in columns instead of these fields: squared
-	// distances, prior, trust, and the columns of near and of x, each stride apart.
+	// lanes reports that charts are a [Space]. Then columns replaces near and x, with Prior and trust as parts. It
+	// holds the squared distances, Prior, trust, and the columns of near and of x, each stride numbers after the last.
 	lanes   bool
 	columns []float64
 	stride  int

@@ -114,7 +114,7 @@ func (v *vicinity) room(n int) {
 	v.rows, v.number, v.stride = rows, number, stride
 }
 
-// visit is [tree.visitSpace] for all rows of leaves, from left to right, so that successive rows are copied at once.
+// visit takes the leaves within the radius from left to right, and copies those that follow each other at once.
 func (v *vicinity) visit(t *tree, s *Search, at int, distance float64) {
 	n := &t.nodes[at]
 	if n.axis < 0 {

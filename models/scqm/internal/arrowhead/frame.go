@@ -89,7 +89,7 @@ func (b *Frame) Restore(dst, y []float64) {
 	}
 }
 
-// Rotate writes W'x.
+// Rotate writes the coordinates of x in the frame.
 func (b *Frame) Rotate(dst, x []float64) {
 	for r := range dst {
 		dst[r] = dense.Dot(b.Axis(r), x)

@@ -38,11 +38,11 @@ var ErrNotMinimum = errors.New("the model is not at a minimum")
 //
 //	H = A - sum_i B_i C_i^-1 B_i' + penalty,
 //
-// with A, B_i and C_i of [arrowhead.Hessian]. A step v moves the points nearest to the rows by the mean square
+// with A, B_i, C_i and e_i of [arrowhead.Hessian]. A step v moves the points nearest to the rows by the mean square
 //
 //	v'Mv = sum_i w_i |(J_i - E_i C_i^-1 B_i') v|^2 / sum_i w_i.
 //
-// For P coordinates the sums take n P^2 (d + m) operations, the solution P^3.
+// where J_i = de_i/dv, E_i = de_i/dtau_i. For P coordinates the sums take n P^2 (d + m) operations, the solution P^3.
 type Jackknife struct {
 	*arrowhead.Chart
 	// Factor is the Cholesky factor of H, Moves is M: P x P each.
