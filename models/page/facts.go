@@ -20,7 +20,7 @@ func (v *view) facts(ctx context.Context, p *content) error {
 	add := func(name, format string, values ...any) {
 		p.Facts = append(p.Facts, [2]string{name, fmt.Sprintf(format, values...)})
 	}
-	add("rows", "%d, %d of them drawn, of %d columns", v.x.N, len(v.drawn), v.x.D)
+	add("rows", "%d of %d columns; %d are drawn", v.x.N, v.x.D, len(v.drawn))
 	add("sheet", "d = %d, s = %d, loss %s, ridge %.4g", v.m.Latent, v.m.Curvature, m.Loss.Name, m.Ridge)
 	add("ended", "%s: %s", m.Status, m.Message)
 	add("objective", "%.6g", m.Objective)

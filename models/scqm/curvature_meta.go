@@ -43,9 +43,9 @@ func (c *CurvatureMeta) sentence(room int) string {
 	switch c.Verdict {
 	case Flat:
 		if c.P <= curvatureLevel {
-			return fmt.Sprintf("flat: rows are not symmetric (%s), but a curved sheet predicts hidden entries no better; -s %d bends the sheet all the same", chance, max(1, room))
+			return fmt.Sprintf("flat: rows are not symmetric (%s), but a curved sheet predicts hidden entries no better; s = %d bends the sheet all the same", chance, max(1, room))
 		}
-		return fmt.Sprintf("flat: no curvature seen (%s); -s %d bends the sheet all the same", chance, max(1, room))
+		return fmt.Sprintf("flat: no curvature seen (%s); s = %d bends the sheet all the same", chance, max(1, room))
 	case Held:
 		return fmt.Sprintf("curvature: in %d of %d directions (%s), held back by a ridge of %.3g; %s", c.S, room, chance, c.Ridge, seen)
 	case Curved:
