@@ -2,9 +2,9 @@
 When one sheet does not do
 ==========================
 
-A quadratic sheet cannot close: it turns by less than half a circle. On a circle it
-covers a part; :class:`~scqm.ManifoldDenoiser` fits many small sheets instead, follows
-shapes that close, and gives no coordinates.
+A quadratic sheet cannot close: it turns by less than half a circle. Around a whole
+circle no curvature is seen, and the sheet stays a line. :class:`~scqm.ManifoldDenoiser`
+fits many small sheets instead, follows shapes that close, and gives no coordinates.
 """
 
 import matplotlib.pyplot as plt
