@@ -130,7 +130,7 @@ func (v *view) drivers(ctx context.Context, p *content) error {
 		}
 		line := []string{fmt.Sprint(i), label}
 		for _, e := range []float64{row.Move, row.Residual, row.Without, row.Leverage} {
-			line = append(line, fmt.Sprintf("%.4g", e))
+			line = append(line, fmt.Sprintf("%.3g", e))
 		}
 		p.Drivers = append(p.Drivers, line)
 	}
