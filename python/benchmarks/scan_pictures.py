@@ -72,7 +72,7 @@ def geometries(path: Path, points: int) -> None:
     """Draw mean curvature and outlier scores of a torus with outliers."""
     noisy = spoil(TORUS, points, "20 % outliers", 0.005, np.random.default_rng(1))
     X = noisy.points
-    rows, geometry = ManifoldDenoiser(method="apss").fit(X).describe(X)
+    rows, geometry = ManifoldDenoiser().fit(X).describe(X)
     kept = geometry.outlier_score < 4.7
     print(f"outliers found {np.mean(~kept[~noisy.inliers]):.3f}")
     print(f"inliers dropped {np.mean(~kept[noisy.inliers]):.4f}")
