@@ -3,8 +3,8 @@ A robust average of rotations
 =============================
 
 Cameras see each other: for some pairs the rotation from one to the other was measured,
-and a quarter of these rotations are plainly wrong. In the fit by squares of the residuals
-the wrong ones decide; in the fit by lengths of the residuals they do not.
+and a quarter of these are plainly wrong. In the fit by squares of the residuals the
+wrong ones decide; in the fit by lengths of the residuals they do not.
 """
 
 import matplotlib.pyplot as plt
