@@ -174,6 +174,8 @@ def test_pages(make: Any, tmp_path: Path) -> None:
 def look(browser: Browser, width: int, dark: bool, images: bool) -> None:
     """Point at a row of the plane and click: it is told, and marked in all charts."""
     assert browser.run("document.documentElement.scrollWidth") <= width
+    bars = "[...document.querySelectorAll('.bar')].map(e => e.getBoundingClientRect())"
+    assert browser.run(f"{bars}.every(b => b.right <= innerWidth)")
     assert not browser.run("document.title").startswith("evil")
     alike = "[...document.querySelectorAll('svg')].every(e => e.ariaLabel)"
     assert browser.run(alike)
