@@ -21,7 +21,7 @@ const (
 	// The second is the slope of the regression of the rows on the fitted curvature: .5 to 1 for true curvature, 0 to
 	// .2 for folds. Above keptSlope the curvature is kept. Below foldedSlope, a sheet whose curvature the caller has
 	// set is reported to fold.
-	keptSlope, foldedSlope = 0.7, 0.3
+	keptSlope, foldedSlope = 0.85, 0.3
 	// The third is [objective.Growing]. extentQuantile is the quantile of the distances that defines the extent.
 	extentQuantile = 0.95
 )
