@@ -33,8 +33,6 @@ import (
 type ConjugateGradient struct {
 	// Search chooses the steps; nil stands for [HagerZhang] with C2 = .4.
 	Search framework.LineSearch
-	// Plain ignores the preconditioner of the problem.
-	Plain bool
 }
 
 // Name returns "cg".
@@ -72,7 +70,7 @@ func (a ConjugateGradient) Step(e *framework.Evaluator, state framework.State) e
 	if s.z == nil {
 		s.z, s.moved = framework.NewPoint(e.Blocks()), framework.NewPoint(e.Blocks())
 	}
-	built, err := s.refresh(e, a.Plain)
+	built, err := s.refresh(e)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func TestConjugateGradientLaws(t *testing.T) {
 func TestConjugateGradientUsesThePreconditioner(t *testing.T) {
 	start := framework.Point{make([]float64, 6)}
 	near := run(t, &stretched{n: 6}, start, solvers.ConjugateGradient{}, framework.Options{})
-	plain := run(t, &stretched{n: 6}, start, solvers.ConjugateGradient{Plain: true}, framework.Options{})
+	plain := run(t, struct{ framework.Problem }{&stretched{n: 6}}, start, solvers.ConjugateGradient{}, framework.Options{})
 	assert.Equal(t, framework.Converged, near.Status, near.Message)
 	assert.Less(t, 2*near.Counts.Passes, plain.Counts.Passes)
 	bad := run(t, &misleading{stretched{n: 3}}, framework.Point{make([]float64, 3)}, solvers.ConjugateGradient{}, framework.Options{MinRelativeDecrease: -1})

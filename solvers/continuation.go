@@ -18,8 +18,8 @@ import (
 //
 // warm-started at the end of the previous step, until eps_k <= Last * eps_0. The scale is rounded down to a power
 // of two, so that runs on similar problems have their smoothed costs in common. A step ends when the relative
-// decrease of the smoothed cost is at most a tolerance in each of two iterations; the tolerance falls
-// geometrically from FirstTolerance to LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after
+// decrease of the smoothed cost is at most a tolerance in each of two iterations, or after 80 iterations, 300 in the
+// last step; the tolerance falls geometrically from FirstTolerance to LastTolerance. Where [PrimalDual] polishes at kinks, it takes over after
 // four steps, unless Inner is [Newton], at the smoothing length of the fourth: it follows the minima of smoothed
 // costs better from a start near them than from a start near a kink.
 //
@@ -50,9 +50,6 @@ type Continuation struct {
 	// FirstTolerance and LastTolerance are the relative decreases at which the
 	// first and the last step end; 0 stands for 1e-4 and 1e-9.
 	FirstTolerance, LastTolerance float64
-	// StageIterations bounds the iterations of a step and LastIterations the iterations of the last step; 0 stands
-	// for 80 and 300.
-	StageIterations, LastIterations int
 	// Finish lets [PrimalDual] polish at the kinks, where [Newton] is the inner solver or the Newton systems are
 	// small. Where the polish does not end at a stationary point, and the cost is differentiable, the inner solver
 	// continues on the cost itself.
@@ -196,7 +193,6 @@ func (a Continuation) withDefaults() Continuation {
 	}
 	a.Factor, a.Last = cmp.Or(a.Factor, 0.3), cmp.Or(a.Last, 1e-6)
 	a.FirstTolerance, a.LastTolerance = cmp.Or(a.FirstTolerance, 1e-4), cmp.Or(a.LastTolerance, 1e-9)
-	a.StageIterations, a.LastIterations = cmp.Or(a.StageIterations, 80), cmp.Or(a.LastIterations, 300)
 	return a
 }
 
@@ -360,9 +356,9 @@ func (a Continuation) ended(s *ContinuationState, before float64) bool {
 	if before-cost > a.tolerance(s.Stage)*math.Abs(before) {
 		s.Slow = 0
 	}
-	most := a.StageIterations
+	most := 80
 	if s.Stage == a.lastStage() {
-		most = a.LastIterations
+		most = 300
 	}
 	return s.Slow >= 2 || s.Iterations >= most
 }

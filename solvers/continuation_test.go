@@ -81,7 +81,7 @@ func kinkedCase() frameworktest.SolverCase {
 func TestContinuationLaws(t *testing.T) {
 	for name, s := range map[string]solvers.Continuation{
 		"default":          {},
-		"gradient descent": {Inner: solvers.RGD{}, LastIterations: 2000},
+		"gradient descent": {Inner: solvers.RGD{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{

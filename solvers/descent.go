@@ -61,9 +61,9 @@ func (s *Descent) prepare(e *framework.Evaluator) {
 	}
 }
 
-// refresh rebuilds the preconditioner, unless plain is set, if it is missing or too old, and reports whether it did.
-func (s *Descent) refresh(e *framework.Evaluator, plain bool) (bool, error) {
-	if plain || s.Anchor != nil && s.Age < refreshEvery {
+// refresh rebuilds the preconditioner if it is missing or too old, and reports whether it did.
+func (s *Descent) refresh(e *framework.Evaluator) (bool, error) {
+	if s.Anchor != nil && s.Age < refreshEvery {
 		return false, nil
 	}
 	ok, err := e.BuildPreconditioner(s.X)

@@ -181,7 +181,7 @@ func (p unwritten) Evaluate(_, x framework.Point) (float64, error) { return p.pl
 func TestRefusals(t *testing.T) {
 	start, ctx := framework.Point{make([]float64, 4)}, t.Context()
 	for _, s := range []framework.Solver{
-		nil, solvers.LBFGS{Memory: -3}, solvers.TrustRegion{MaxInner: -1}, solvers.RGD{MaxBacktracks: -1}, solvers.Continuation{Inner: solvers.LBFGS{Memory: -1}},
+		nil, solvers.LBFGS{Memory: -3}, solvers.RGD{MaxBacktracks: -1}, solvers.Continuation{Inner: solvers.LBFGS{Memory: -1}},
 	} {
 		res, err := framework.Solve(ctx, ladder(4, 10, 1, 0), start, s, framework.Options{})
 		assert.Nil(t, res)

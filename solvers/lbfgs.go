@@ -49,8 +49,6 @@ type LBFGS struct {
 	// Search chooses the steps; nil stands for [HagerZhang]. Steps should satisfy a Wolfe
 	// condition, or pairs are dropped.
 	Search framework.LineSearch
-	// Plain ignores the preconditioner of the problem.
-	Plain bool
 	// FirstOrder ignores the second derivatives of the problem.
 	FirstOrder bool
 }
@@ -100,7 +98,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	a = a.withDefaults()
 	s := state.(*LBFGSState)
 	s.prepare(e)
-	if _, err := s.refresh(e, a.Plain); err != nil {
+	if _, err := s.refresh(e); err != nil {
 		return err
 	}
 	moved, err := a.enriched(e, s)
@@ -110,7 +108,7 @@ func (a LBFGS) Step(e *framework.Evaluator, state framework.State) error {
 	if len(s.S) > 0 {
 		s.forget()
 		s.Age = math.MaxInt // rebuild the preconditioner, which may be the cause
-		if _, err := s.refresh(e, a.Plain); err != nil {
+		if _, err := s.refresh(e); err != nil {
 			return err
 		}
 		if moved, err = a.advance(e, s); err != nil || moved {

@@ -149,7 +149,7 @@ func TestLBFGSUsesThePreconditioner(t *testing.T) {
 	exact := run(t, &stretched{n: 6, exact: true}, start, solvers.LBFGS{}, o)
 	assert.Equal(t, 1, exact.Iterations, "with the Hessian itself the first step is Newton's")
 	near := run(t, &stretched{n: 6}, start, solvers.LBFGS{}, o)
-	plain := run(t, &stretched{n: 6}, start, solvers.LBFGS{Plain: true}, o)
+	plain := run(t, struct{ framework.Problem }{&stretched{n: 6}}, start, solvers.LBFGS{}, o)
 	assert.Equal(t, framework.Converged, near.Status)
 	assert.Less(t, 2*near.Iterations, plain.Iterations)
 }

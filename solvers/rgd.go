@@ -15,7 +15,7 @@ import (
 //
 //	F(new) <= F - Armijo * eta * |grad|^2.
 //
-// A block whose rows have independent costs has a step of its own for every
+// Rejected steps are halved. A block whose rows have independent costs has a step of its own for every
 // row. This is Algorithm 1 of Zhai and Li, Robust Subspace-Constrained
 // Quadratic Models (arXiv 2605.20300), with the gradients and the squared norm
 // corrected; [PaperRGD] has the settings of the authors' released code.
@@ -28,8 +28,6 @@ type RGD struct {
 	InitialStep float64
 	// Armijo is the fraction of the predicted reduction that a step must reach, in (0, 1); 0 stands for 1e-4.
 	Armijo float64
-	// Shrink multiplies a rejected step, in (0, 1); 0 stands for 1/2.
-	Shrink float64
 	// Grow multiplies the step of the next iteration where the first trial of
 	// this one was accepted; 0 stands for 2, 1 never grows.
 	Grow float64
@@ -88,7 +86,6 @@ func (RGD) NewState() framework.State { return &RGDState{} }
 
 func (a RGD) withDefaults() RGD {
 	a.Armijo = cmp.Or(a.Armijo, 1e-4)
-	a.Shrink = cmp.Or(a.Shrink, 0.5)
 	a.Grow = cmp.Or(a.Grow, 2)
 	a.MaxBacktracks = cmp.Or(a.MaxBacktracks, 40)
 	return a

@@ -142,7 +142,7 @@ func (a RGD) accept(e *framework.Evaluator, s *RGDState, trial framework.Point, 
 		}
 		old, now := r.cost[i], r.trialCost[i]
 		if !low {
-			r.eta[i] *= a.shrink(now)
+			r.eta[i] *= shrinkage(now)
 			rest = append(rest, i)
 			continue
 		}
@@ -184,10 +184,10 @@ func (a RGD) low(e *framework.Evaluator, s *RGDState, trial framework.Point, i i
 	return -r.part.Inner(trial[r.k], end, along) <= (1-2*a.Armijo)*r.slope[i], nil
 }
 
-// shrink shortens a step, and faster where the cost was not finite.
-func (a RGD) shrink(cost float64) float64 {
+// shrinkage is the factor of a rejected step, which is smaller where the cost was not finite.
+func shrinkage(cost float64) float64 {
 	if math.IsInf(cost, 0) || math.IsNaN(cost) {
-		return a.Shrink * a.Shrink * a.Shrink * a.Shrink
+		return outsideShrink
 	}
-	return a.Shrink
+	return 0.5
 }

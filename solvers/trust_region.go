@@ -17,7 +17,8 @@ import (
 // R(eta) where the cost falls by a tenth of what the model predicts at least. The
 // radius is a quarter after a ratio below 1/4, and twice as large after one above
 // 3/4 at the boundary. M is the inverse of the problem's preconditioner where it has
-// one, else the metric. Convergence is of order 3/2. Without second derivatives
+// one, else the metric. The first Delta is an eighth of the root of the dimension, or
+// with a preconditioner the length of its step. Convergence is of order 3/2. Without second derivatives
 // ([framework.TwiceDifferentiable]) differences of gradients serve. Where rounding hides
 // the decrease, the slopes at both ends of the step decide instead of costs.
 //
@@ -29,14 +30,6 @@ import (
 //
 // The zero value is ready to use.
 type TrustRegion struct {
-	// Radius is the first Delta; 0 stands for an eighth of the root of the
-	// dimension, or with a preconditioner for the length of its step.
-	Radius float64
-	// MaxInner bounds the Hessian products of an iteration; 0 stands for the
-	// dimension.
-	MaxInner int
-	// Plain ignores the preconditioner of the problem.
-	Plain bool
 	// GaussNewton takes the Gauss-Newton model of a [framework.GaussNewton] in place
 	// of the Hessian: the method of Levenberg and Marquardt, of iteratively
 	// reweighted least squares where the loss is not quadratic. Other problems are
@@ -72,9 +65,6 @@ type TrustRegionState struct {
 func (a TrustRegion) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
 	if a.GaussNewton && !e.HasGaussNewton() {
 		return nil, fmt.Errorf("solvers: trust_region: the problem offers no Gauss-Newton products: %w", errors.ErrUnsupported)
-	}
-	if err := notNegative(a.Name(), "MaxInner", a.MaxInner); err != nil {
-		return nil, err
 	}
 	s := &TrustRegionState{}
 	return s, s.start(e, x, true)
@@ -118,14 +108,13 @@ func (a TrustRegion) Step(e *framework.Evaluator, state framework.State) error {
 // prepare builds the preconditioner at X and chooses the first radius.
 func (a TrustRegion) prepare(e *framework.Evaluator, s *TrustRegionState) error {
 	s.Descent.prepare(e)
-	if _, err := s.refresh(e, a.Plain); err != nil {
+	if _, err := s.refresh(e); err != nil {
 		return err
 	}
 	if s.Radius > 0 {
 		return nil
 	}
-	s.Radius = a.Radius
-	if s.Radius == 0 && s.Anchor != nil {
+	if s.Anchor != nil {
 		s.precondition(e, s.work, s.X, s.Grad)
 		s.Radius = math.Sqrt(math.Max(0, inner(e.Blocks(), s.X, s.Grad, s.work)))
 	}
@@ -141,13 +130,10 @@ func (a TrustRegion) subproblem(e *framework.Evaluator, s *TrustRegionState) sub
 	o := subproblem{
 		multiply:     func(dst, v framework.Point) error { return e.Hessian(dst, s.X, s.Euclidean, v) },
 		precondition: func(dst, v framework.Point) { s.precondition(e, dst, s.X, v) },
-		most:         a.MaxInner, last: s.LastNorm,
+		most:         framework.Product(e.Blocks()).Dim(), last: s.LastNorm,
 	}
 	if a.GaussNewton {
 		o.multiply = func(dst, v framework.Point) error { return e.GaussNewton(dst, s.X, v) }
-	}
-	if o.most == 0 {
-		o.most = framework.Product(e.Blocks()).Dim()
 	}
 	return o
 }

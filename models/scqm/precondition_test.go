@@ -203,12 +203,17 @@ func TestPreconditionerSavesPasses(t *testing.T) {
 		{"huber", unlike, 1.5},
 		{"l2", equal, 1.1},
 	} {
-		c := Config{Latent: 2, Loss: named(t, test.loss, 12), Ridge: 1}
-		c.Options.MinRelativeDecrease = -1
-		c.Solver = solvers.LBFGS{}
-		with := learn(t, test.x, c).Run
-		c.Solver = solvers.LBFGS{Plain: true}
-		without := learn(t, test.x, c).Run
+		p, start := begin(t, test.x, named(t, test.loss, 12), 2, 3, 1)
+		p.Lambda = 1
+		o := framework.Options{MinRelativeDecrease: -1}
+		with, err := framework.Solve(context.Background(), p, start, solvers.LBFGS{}, o)
+		require.NoError(t, err)
+		hidden := struct {
+			framework.Problem
+			framework.Certifier
+		}{p, p}
+		without, err := framework.Solve(context.Background(), hidden, start, solvers.LBFGS{}, o)
+		require.NoError(t, err)
 		assert.Equal(t, framework.Converged, with.Status, "%s: %s", test.loss, with.Message)
 		assert.Less(t, test.factor*with.Counts.Passes, without.Counts.Passes, test.loss)
 	}

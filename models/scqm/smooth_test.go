@@ -90,7 +90,7 @@ func TestContinuationBeatsSubgradients(t *testing.T) {
 func TestCertificateOfKinks(t *testing.T) {
 	x := arc(1, 60, 0.05)
 	c := Config{Latent: 1, Loss: named(t, "lp 1.5", 2), Ridge: 10}
-	c.Solver = solvers.Continuation{FirstTolerance: 1e-7, LastTolerance: 1e-13, LastIterations: 1000, StageIterations: 300}
+	c.Solver = solvers.Continuation{FirstTolerance: 1e-7, LastTolerance: 1e-13}
 	fit := learn(t, x, c)
 	require.Equal(t, framework.Converged, fit.Run.Status, fit.Run.Message)
 
