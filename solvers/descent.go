@@ -56,8 +56,8 @@ func (s *Descent) start(e *framework.Evaluator, x framework.Point, products bool
 // prepare allocates the fields that are not stored.
 func (s *Descent) prepare(e *framework.Evaluator) {
 	s.allocate(e.Blocks())
-	if s.Euclidean != nil {
-		s.keepEuclidean(e.Blocks())
+	if s.Euclidean != nil && s.trial.euclidean == nil {
+		s.trial.euclidean = framework.NewPoint(e.Blocks())
 	}
 }
 

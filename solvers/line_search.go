@@ -10,8 +10,6 @@ import (
 )
 
 const (
-	// outsideShrink shortens a step at which the cost is not finite.
-	outsideShrink = 1. / 16
 	// minSection and maxSection bound an interpolated step within its bracket. A step interpolated from costs is
 	// rounded to a multiple of sectionUnit, so that rounding errors due to constants in the costs do not change the
 	// iterates. Costs of a [framework.Certifier] have no such constants.
@@ -95,7 +93,8 @@ func (a HagerZhang) search() wolfeSearch {
 	return wolfeSearch{c1: cmp.Or(a.C1, armijoConstant), c2: cmp.Or(a.C2, curvatureConstant), trials: cmp.Or(a.MaxTrials, mostTrials), secant: true}
 }
 
-// armijoConstant, curvatureConstant and mostTrials are the defaults of line searches.
+// armijoConstant, curvatureConstant and mostTrials are the defaults of line searches. armijoConstant is also the least
+// ratio of actual to predicted decrease at which [Newton] accepts a step.
 const armijoConstant, curvatureConstant, mostTrials = 1e-4, 0.9, 30
 
 // wolfeSearch implements all line searches.
@@ -139,10 +138,7 @@ func (a wolfeSearch) Search(at func(float64, bool) (float64, float64, error), co
 		if err != nil {
 			return 0, err
 		}
-		shrink := 0.5
 		switch {
-		case math.IsInf(now, 1):
-			hi, shrink = stepEnds{step: t, slope: math.NaN()}, outsideShrink
 		case !a.low(now, cost, t, slope):
 			hi = stepEnds{step: t, slope: math.NaN(), cost: now}
 		case a.costsOnly:
@@ -161,7 +157,7 @@ func (a wolfeSearch) Search(at func(float64, bool) (float64, float64, error), co
 			}
 			lo = stepEnds{step: t, slope: end, cost: now}
 		}
-		if t = a.next(lo, hi, shrink); !(t > lo.step && t < hi.step) {
+		if t = a.next(lo, hi); !(t > lo.step && t < hi.step) {
 			break
 		}
 	}
@@ -173,8 +169,8 @@ type stepEnds struct{ step, cost, slope float64 }
 
 // line is the memory of a line search: the direction, and points along it.
 type line struct {
-	trial, kept trialPoint
-	dir, work   framework.Point
+	trial     trialPoint
+	dir, work framework.Point
 }
 
 // trialPoint is the point at a step along the direction, with its cost, its
@@ -190,18 +186,8 @@ func (l *line) allocate(blocks []framework.Block) {
 	if l.dir != nil {
 		return
 	}
-	l.dir, l.work = framework.NewPoint(blocks), framework.NewPoint(blocks)
-	for _, t := range []*trialPoint{&l.trial, &l.kept} {
-		t.x, t.grad = framework.NewPoint(blocks), framework.NewPoint(blocks)
-	}
-}
-
-// keepEuclidean lets trials keep the gradients of the surrounding space.
-func (l *line) keepEuclidean(blocks []framework.Block) {
-	for _, t := range []*trialPoint{&l.trial, &l.kept} {
-		if t.euclidean == nil {
-			t.euclidean = framework.NewPoint(blocks)
-		}
+	for _, p := range []*framework.Point{&l.dir, &l.work, &l.trial.x, &l.trial.grad} {
+		*p = framework.NewPoint(blocks)
 	}
 }
 
@@ -229,9 +215,6 @@ func (l *line) find(e *framework.Evaluator, search framework.LineSearch, x frame
 			err := l.endSlope(e, x, resumes)
 			return l.trial.cost, l.trial.slope, err
 		}
-		if l.trial.sloped && l.trial.slope < 0 { // it may be the best one
-			l.trial, l.kept = l.kept, l.trial
-		}
 		ok, err := l.try(e, x, t, !resumes)
 		if err != nil || !ok {
 			return math.Inf(1), math.NaN(), err
@@ -241,13 +224,10 @@ func (l *line) find(e *framework.Evaluator, search framework.LineSearch, x frame
 		}
 		return l.trial.cost, l.trial.slope, err
 	}
-	l.trial.known, l.trial.sloped, l.kept.known, l.kept.sloped = false, false, false, false
+	l.trial.known, l.trial.sloped = false, false
 	step, err := search.Search(at, cost, slope, first)
 	if err != nil || !(step > 0) {
 		return false, err
-	}
-	if l.kept.sloped && l.kept.step == step {
-		l.trial, l.kept = l.kept, l.trial
 	}
 	now, _, err := at(step, true)
 	return err == nil && !math.IsInf(now, 1), err
@@ -268,15 +248,15 @@ func (a wolfeSearch) pastMinimum(end, cost, t, slope float64) bool {
 }
 
 // next is the step to try after those at the ends of the bracket.
-func (a wolfeSearch) next(lo, hi stepEnds, shrink float64) float64 {
+func (a wolfeSearch) next(lo, hi stepEnds) float64 {
 	if math.IsInf(hi.step, 1) {
 		return 2 * lo.step
 	}
 	width := hi.step - lo.step
-	if !a.secant || shrink != 0.5 {
-		return lo.step + shrink*width
+	if !a.secant && !math.IsInf(hi.cost, 1) {
+		return lo.step + width/2
 	}
-	// The minimum of the parabola through the slope at lo and what is known at hi.
+	// The minimum of the parabola through the slope at lo and what is known at hi: lo where the cost at hi is not finite.
 	at := 0.5
 	if !math.IsNaN(hi.slope) {
 		at = -lo.slope / (hi.slope - lo.slope)

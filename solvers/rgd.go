@@ -85,7 +85,7 @@ func (s *RGDState) Gradient() framework.Point {
 func (RGD) NewState() framework.State { return &RGDState{} }
 
 func (a RGD) withDefaults() RGD {
-	a.Armijo = cmp.Or(a.Armijo, 1e-4)
+	a.Armijo = cmp.Or(a.Armijo, armijoConstant)
 	a.Grow = cmp.Or(a.Grow, 2)
 	a.MaxBacktracks = cmp.Or(a.MaxBacktracks, 40)
 	return a

@@ -142,7 +142,9 @@ func (a RGD) accept(e *framework.Evaluator, s *RGDState, trial framework.Point, 
 		}
 		old, now := r.cost[i], r.trialCost[i]
 		if !low {
-			r.eta[i] *= shrinkage(now)
+			if r.eta[i] /= 2; math.IsInf(now, 0) || math.IsNaN(now) {
+				r.eta[i] *= minSection
+			}
 			rest = append(rest, i)
 			continue
 		}
@@ -182,12 +184,4 @@ func (a RGD) low(e *framework.Evaluator, s *RGDState, trial framework.Point, i i
 	r.part.Gradient(end, trial[r.k], end)
 	r.part.Transport(along, s.X[r.k], trial[r.k], s.Grad[r.k])
 	return -r.part.Inner(trial[r.k], end, along) <= (1-2*a.Armijo)*r.slope[i], nil
-}
-
-// shrinkage is the factor of a rejected step, which is smaller where the cost was not finite.
-func shrinkage(cost float64) float64 {
-	if math.IsInf(cost, 0) || math.IsNaN(cost) {
-		return outsideShrink
-	}
-	return 0.5
 }

@@ -99,11 +99,11 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	case solvers.Newton:
 		points, systems, sums = 4, 1, f.projections()
 	case solvers.LBFGS: // pairs, and the line search
-		points = 11 + 2*float64(cmp.Or(s.Memory, 20))
+		points = 9 + 2*float64(cmp.Or(s.Memory, 20))
 	case solvers.TrustRegion:
-		points = 24
+		points = 21
 	case solvers.ConjugateGradient:
-		points = 12
+		points = 10
 	}
 	outer := f.outer()
 	if outer > arrowhead.MaxOuter || outer*f.d*f.n > arrowhead.MaxEntries {
