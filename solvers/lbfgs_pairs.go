@@ -1,16 +1,10 @@
 package solvers
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
 )
-
-// minCurvature is the cosine of the angle between s and y below which a pair counts as rounding errors and is
-// dropped.
-const minCurvature = 1e-15
 
 // quasiNewton writes -P H v into q. H is applied by the two-loop recursion.
 func (s *LBFGSState) quasiNewton(e *framework.Evaluator, q, v framework.Point) {
@@ -71,7 +65,7 @@ func (s *LBFGSState) push(blocks []framework.Block, memory int) {
 	}
 	x := s.trial.x
 	sy := inner(blocks, x, u, v)
-	if !(sy > minCurvature*math.Sqrt(inner(blocks, x, u, u)*inner(blocks, x, v, v))) {
+	if !(sy > 0) {
 		return
 	}
 	s.S, s.Y, s.Curvatures = append(s.S, u), append(s.Y, v), append(s.Curvatures, sy)
