@@ -16,10 +16,6 @@ const minDamping = 1e-9
 // cheaper than the iterations that they save.
 const smallOuter = 64
 
-// minDiagonal is the least diagonal entry of A, relative to the squares of the others in its row over their diagonal
-// entries. Smaller entries are raised to it.
-const minDiagonal = 1e-10
-
 // schur solves Newton systems in the shape of an arrowhead. With |C_i|^-1 = R_i R_i'
 // and F = [F_1 ... F_N], F_i = B_i R_i, f_i = R_i'g_i,
 //
@@ -93,27 +89,14 @@ func (s *schur) eliminateRows(a *latent.Arrowhead) {
 	}
 }
 
-// setScale sets the scale to one over the square roots of the diagonal of A. An entry near zero is raised to a
-// value from the rest of its row, which has the same units: coordinates of different blocks have different
-// units.
+// setScale sets the scale to one over the square roots of the diagonal of A: coordinates of different blocks have
+// different units.
 func (s *schur) setScale(a []float64) {
-	p := s.Outer
-	least := s.scaled // until solve needs it
-	for k := range p {
-		least[k] = 0
-		if size := math.Abs(a[k*p+k]); size > 0 {
-			least[k] = minDiagonal / size
+	for q := range s.scale {
+		s.scale[q] = 1
+		if size := math.Abs(a[q*(s.Outer+1)]); size > 0 && !math.IsInf(size, 0) {
+			s.scale[q] = 1 / math.Sqrt(size)
 		}
-	}
-	for q := range p {
-		size := math.Abs(a[q*p+q])
-		for k, v := range a[q*p : (q+1)*p] {
-			size = max(size, v*v*least[k])
-		}
-		if size == 0 || math.IsInf(size, 0) {
-			size = 1
-		}
-		s.scale[q] = 1 / math.Sqrt(size)
 	}
 }
 

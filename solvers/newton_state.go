@@ -10,14 +10,6 @@ import (
 	"github.com/scqm/scqm/framework/latent"
 )
 
-const (
-	// acceptedRatio is the least ratio of actual to predicted decrease.
-	acceptedRatio = 1e-4
-	// belowRounding is the predicted decrease, relative to the cost, below which the ratio is dominated by
-	// rounding.
-	belowRounding = 1e-13
-)
-
 // NewtonState is the state of a run of [Newton].
 type NewtonState struct {
 	X    framework.Point
@@ -74,8 +66,8 @@ func (s *NewtonState) try(e *framework.Evaluator) (float64, error) {
 // accept moves to the trial if it is good enough, and adapts the damping.
 func (s *NewtonState) accept(cost, predicted float64) bool {
 	ratio := (s.Cost - cost) / predicted
-	rounding := predicted <= belowRounding*math.Abs(s.Cost)
-	if !(cost <= s.Cost) || !(ratio > acceptedRatio) && !rounding {
+	rounding := predicted <= costNoise*math.Abs(s.Cost)
+	if !(cost <= s.Cost) || !(ratio > armijoConstant) && !rounding {
 		return false
 	}
 	s.X, s.trial = s.trial, s.X
