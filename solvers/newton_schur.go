@@ -42,7 +42,6 @@ type schur struct {
 
 	spectral             *dense.Spectral // of s
 	haveEigen, hasCurved bool            // one was computed; s is indefinite
-	eigenless            bool            // there is no spectral
 }
 
 func newSchur(shape latent.ArrowheadShape) *schur {
@@ -168,14 +167,10 @@ func (s *schur) solveEigen(mu float64) {
 		if s.spectral == nil {
 			s.spectral = dense.NewSpectral(s.Outer)
 		}
-		s.eigenless = !s.spectral.Factorize(s.s)
+		s.spectral.Factorize(s.s)
 		s.haveEigen = true
 	}
 	copy(s.scaled, s.rhs)
-	if s.hasCurved = false; s.eigenless {
-		floats.Scale(1/(1+mu*s.size), s.scaled) // a step along the gradient
-		return
-	}
 	values := s.spectral.Values
 	least, most := floats.Min(values), 0.0
 	for _, w := range values {

@@ -52,11 +52,9 @@ const (
 	firstLambda, minLambda = 1e-6, 1e-14
 	// primalDualTries is the number of dampings tried with one Newton system.
 	primalDualTries = 8
-	// notHigher is the factor by which rounding errors may increase a cost.
-	notHigher = 1 + 1e-14
-	// primalDualFlatness and primalDualDamping are Flatness and least damping of schur. They are small, as the
-	// second derivatives of a row near its kink are 1/eps times those of others.
-	primalDualFlatness, primalDualDamping = 1e-12, 1e-13
+	// primalDualFlatness is Flatness of schur. It and the least damping, minLambda, are small, as the second
+	// derivatives of a row near its kink are 1/eps times those of others.
+	primalDualFlatness = 1e-12
 	// stationaryAt is the stationarity at which the polish is over. It does not depend on the tolerance of the
 	// run, which must not change the path of the iterates.
 	stationaryAt = 1e-8
@@ -154,7 +152,7 @@ func (s *PrimalDualState) allocate(e *framework.Evaluator, shape latent.Arrowhea
 		return
 	}
 	s.arrowhead, s.schur = latent.NewArrowhead(shape), newSchur(shape)
-	s.schur.root.Flatness, s.schur.least = primalDualFlatness, primalDualDamping
+	s.schur.root.Flatness, s.schur.least = primalDualFlatness, minLambda
 	s.trial = framework.NewPoint(e.Blocks())
 }
 
@@ -249,7 +247,7 @@ func (s *PrimalDualState) advance(e *framework.Evaluator, before float64) (fract
 		if err != nil {
 			return 0, err
 		}
-		if now <= before*notHigher {
+		if now <= before*(1+costNoise) {
 			return 1, s.take(e, 1)
 		}
 		if try == 0 {
@@ -298,7 +296,7 @@ func (s *PrimalDualState) try(e *framework.Evaluator, fraction, before float64) 
 	}
 	floats.AddScaledTo(s.trial[inner], s.At[inner], fraction, s.schur.inner)
 	now, err := e.Evaluate(nil, s.trial)
-	if err != nil || now <= before*notHigher {
+	if err != nil || now <= before*(1+costNoise) {
 		return now, err
 	}
 	s.shortened = true

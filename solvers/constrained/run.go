@@ -60,7 +60,7 @@ func (r *run) balance(x framework.Point) error {
 	if p := firstPenalty * slope / size; p > 0 && p <= math.MaxFloat64 {
 		r.l.Penalty = p
 	}
-	r.least, r.sharp = r.l.Penalty, math.Max(r.o.Tolerance, firstTolerance*slope)
+	r.least, r.sharp = r.l.Penalty, math.Max(r.o.Tolerance, sharpening*slope)
 	r.far = math.Max(r.l.violation(r.l.Units), size) / progress
 	return nil
 }

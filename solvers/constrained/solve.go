@@ -25,10 +25,9 @@ const (
 	growth, progress = 10, 0.25
 	// maxGrowth is how far the penalty may grow.
 	maxGrowth = 1e12
-	// sharpening multiplies the tolerance after a minimisation that has reduced the violation.
+	// sharpening is the ratio of the first tolerance to the norm of the gradient. It multiplies the tolerance after a
+	// minimisation that has reduced the violation.
 	sharpening = 0.1
-	// firstTolerance is the first tolerance as a part of the norm of the gradient.
-	firstTolerance = 0.1
 )
 
 // Options are the limits of a run.
