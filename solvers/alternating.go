@@ -1,8 +1,6 @@
 package solvers
 
 import (
-	"cmp"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/latent"
 )
@@ -15,10 +13,10 @@ import (
 //	y+ = T(y_k) + (t_k - 1)/t_{k+1} (T(y_k) - T(y_{k-1})),
 //	t_1 = 1,  t_{k+1} = (1 + sqrt(1 + 4 t_k^2)) / 2;
 //
-// when the cost falls slowly, phase 2 is Anderson acceleration with the last images, see [Mixture]. Blocks are
-// retracted to their manifolds. A point whose cost is higher than before is rejected in favour of T(y_k), so that
-// the cost never increases. A rejection in phase 1 restarts the extrapolation; in phase 2 it returns to phase 1,
-// until the cost falls ten times more slowly than at the last change.
+// when four relative decreases of the cost in a row are at most 1e-4, phase 2 is Anderson acceleration with the last
+// images, see [Mixture]. Blocks are retracted to their manifolds. A point whose cost is higher than before is rejected
+// in favour of T(y_k), so that the cost never increases. A rejection in phase 1 restarts the extrapolation; in phase 2
+// it returns to phase 1, until the cost falls ten times more slowly than at the last change.
 //
 // It rejects a problem that cannot sweep ([framework.UnsupportedError]).
 //
@@ -29,23 +27,15 @@ import (
 // J. ACM 12 (1965) 547-560; H. F. Walker, P. Ni, SIAM J. Numer. Anal. 49 (2011)
 // 1715-1735.
 type Alternating struct {
-	// Memory is the number of past images in Anderson acceleration; 0
-	// stands for 8, a negative number for Nesterov's extrapolation only.
-	Memory int
-	// SlowDecrease is the relative decrease of the cost that ends phase 1 when
-	// it is not exceeded in four sweeps in a row; 0 stands for 1e-4, a
-	// negative number begins with phase 2.
-	SlowDecrease float64
 	// Plain disables acceleration.
 	Plain bool
 }
 
 const (
-	defaultMemory       = 8
-	defaultSlowDecrease = 1e-4
-	// slowSweeps is the number of slow sweeps in a row that end phase 1.
-	slowSweeps = 4
-	// patience multiplies SlowDecrease after every failure of phase 2.
+	// slowDecrease is the relative decrease of the cost that ends phase 1 when it is not exceeded in slowSweeps sweeps
+	// in a row.
+	slowDecrease, slowSweeps = 1e-4, 4
+	// patience multiplies slowDecrease after every failure of phase 2.
 	patience = 0.1
 	// goldenRatio is t_2: a restart counts the step to T(y_k) as the first of the extrapolation.
 	goldenRatio = 1.618033988749895
@@ -87,11 +77,6 @@ type AlternatingState struct {
 
 // Iterate returns the current point and its cost.
 func (s *AlternatingState) Iterate() (framework.Point, float64) { return s.X, s.Cost }
-
-func (a Alternating) withDefaults() Alternating {
-	a.Memory, a.SlowDecrease = cmp.Or(a.Memory, defaultMemory), cmp.Or(a.SlowDecrease, defaultSlowDecrease)
-	return a
-}
 
 // Lacks implements [framework.Solver].
 func (Alternating) Lacks(p framework.Problem) string {

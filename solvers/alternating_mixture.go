@@ -10,129 +10,67 @@ import (
 	"github.com/scqm/scqm/internal/dense"
 )
 
-// Mixture is the memory of Anderson acceleration. For outer blocks y_k with images T(y_k) and residuals f_k = T(y_k)
-// - y_k, all blocks one after the other, it holds the differences of successive f and T. The next point is
+// Mixture is the memory of Anderson acceleration: the last images T(y_k) of outer blocks y_k and their residuals
+// f_k = T(y_k) - y_k, all blocks one after the other, oldest first. The next point is
 //
-//	T(y_k) - sum_j g_j dT_j,  g = argmin |f_k - sum_j g_j dF_j|^2 + mu |g|^2.
+//	sum_k w_k T(y_k),  w = argmin |sum_k w_k f_k|^2 + mu |w|^2,  sum_k w_k = 1.
 //
-// Every block is scaled by its current residual, so that the point does not depend on the units of the blocks.
-type Mixture struct {
-	// Image and Residual are the last ones; empty if there were none.
-	Image, Residual []float64
-	// Images and Residuals are differences, oldest first.
-	Images, Residuals [][]float64
+// Every block is scaled by its newest residual, so that the point does not depend on the units of the blocks.
+type Mixture struct{ Images, Residuals [][]float64 }
 
-	gram, coefficient []float64
-}
+// mixtureMemory bounds the number of images. mixtureDamping is mu relative to the mean of the |f_k|^2.
+const mixtureMemory, mixtureDamping = 9, 1e-11
 
-// mixtureDamping is mu relative to the mean diagonal of the normal equations.
-const mixtureDamping = 1e-10
-
-// clear removes all entries but keeps their memory.
-func (m *Mixture) clear() {
-	m.Image, m.Residual = m.Image[:0], m.Residual[:0]
-	m.Images, m.Residuals = m.Images[:0], m.Residuals[:0]
-}
-
-// push adds an outer point and its image, replacing the oldest where there are memory of them.
-func (m *Mixture) push(e *framework.Evaluator, x, image framework.Point, memory int) {
-	length := 0
+// push adds the image of an outer point, in place of the oldest one if the memory is full.
+func (m *Mixture) push(e *framework.Evaluator, x, image framework.Point) {
+	var to, residual []float64
 	for _, k := range latent.OuterBlocks(e) {
-		length += len(image[k])
+		to = append(to, image[k]...)
+		residual = append(residual, x[k]...)
 	}
-	if len(m.Image) == length {
-		m.Images = slot(m.Images, memory, length)
-		m.Residuals = slot(m.Residuals, memory, length)
-		copy(m.Images[len(m.Images)-1], m.Image)
-		copy(m.Residuals[len(m.Residuals)-1], m.Residual)
-	} else {
-		m.Image, m.Residual = dense.Grow(m.Image, length), dense.Grow(m.Residual, length)
+	floats.SubTo(residual, to, residual)
+	if len(m.Images) == mixtureMemory {
+		m.Images, m.Residuals = m.Images[1:], m.Residuals[1:]
 	}
-	at := 0
-	for _, k := range latent.OuterBlocks(e) {
-		to := at + len(image[k])
-		copy(m.Image[at:to], image[k])
-		floats.SubTo(m.Residual[at:to], image[k], x[k])
-		at = to
-	}
-	if last := len(m.Images) - 1; last >= 0 {
-		floats.SubTo(m.Images[last], m.Image, m.Images[last])
-		floats.SubTo(m.Residuals[last], m.Residual, m.Residuals[last])
-	}
+	m.Images, m.Residuals = append(m.Images, to), append(m.Residuals, residual)
 }
 
-// slot appends a vector to the list, reusing the oldest one where the list is full.
-func slot(list [][]float64, most, length int) [][]float64 {
-	if len(list) < most {
-		if n := len(list); cap(list) > n && len(list[:n+1][n]) == length {
-			return list[:n+1] // left over from before clear
-		}
-		return append(list, make([]float64, length))
-	}
-	oldest := list[0]
-	copy(list, list[1:])
-	list[len(list)-1] = oldest
-	return list
-}
-
-// mix writes the next point into dst and reports false where the memory is empty.
-func (m *Mixture) mix(e *framework.Evaluator, dst, image framework.Point) bool {
+// mix writes the next point into dst and reports false where there is none but the image.
+func (m *Mixture) mix(e *framework.Evaluator, dst framework.Point) bool {
 	n := len(m.Images)
-	if n == 0 || !m.solve(e, n) {
-		return false
-	}
+	gram, weights := make([]float64, n*n), make([]float64, n)
 	at := 0
 	for _, k := range latent.OuterBlocks(e) {
-		to := at + len(image[k])
-		copy(dst[k], image[k])
-		for j, c := range m.coefficient {
-			floats.AddScaled(dst[k], -c, m.Images[j][at:to])
+		to := at + len(dst[k])
+		if size := floats.Norm(m.Residuals[n-1][at:to], 2); size > 0 {
+			for i := range n {
+				for j := range i + 1 {
+					gram[i*n+j] += floats.Dot(m.Residuals[i][at:to], m.Residuals[j][at:to]) / size / size
+				}
+			}
 		}
-		at = to
-	}
-	return true
-}
-
-// solve computes the coefficients from the normal equations.
-func (m *Mixture) solve(e *framework.Evaluator, n int) bool {
-	m.gram, m.coefficient = dense.Grow(m.gram, n*n), dense.Grow(m.coefficient, n)
-	clear(m.gram)
-	clear(m.coefficient)
-	at := 0
-	for _, k := range latent.OuterBlocks(e) {
-		to := at + e.Blocks()[k].Size()
-		m.addBlock(n, at, to)
 		at = to
 	}
 	var trace float64
 	for i := range n {
-		trace += m.gram[i*n+i]
-	}
-	if !(trace > 0) || math.IsInf(trace, 0) {
-		return false
+		trace += gram[i*n+i]
 	}
 	for i := range n {
-		m.gram[i*n+i] += mixtureDamping * trace / float64(n)
+		gram[i*n+i] += mixtureDamping * trace / float64(n)
+		weights[i] = 1
 	}
-	if !dense.FactorCholesky(m.gram, n, 0, 0) {
+	if n == 1 || !(trace > 0) || math.IsInf(trace, 0) || !dense.FactorCholesky(gram, n, 0, 0) {
 		return false
 	}
-	dense.SolveCholesky(m.coefficient, m.gram, n)
-	return true
-}
-
-// addBlock adds the products of residual entries in [at, to).
-func (m *Mixture) addBlock(n, at, to int) {
-	f := m.Residual[at:to]
-	size := floats.Norm(f, 2)
-	if size == 0 {
-		return
-	}
-	for i := range n {
-		di := m.Residuals[i][at:to]
-		m.coefficient[i] += floats.Dot(di, f) / size / size
-		for j := range i + 1 {
-			m.gram[i*n+j] += floats.Dot(di, m.Residuals[j][at:to]) / size / size
+	dense.SolveCholesky(weights, gram, n)
+	at = 0
+	for _, k := range latent.OuterBlocks(e) {
+		to := at + len(dst[k])
+		clear(dst[k])
+		for i, w := range weights {
+			floats.AddScaled(dst[k], w/floats.Sum(weights), m.Images[i][at:to])
 		}
+		at = to
 	}
+	return true
 }

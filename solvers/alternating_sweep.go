@@ -50,7 +50,6 @@ func (s *AlternatingState) prepare(e *framework.Evaluator) {
 
 // Step moves to the extrapolated point, or to the image if the extrapolated point is not better.
 func (a Alternating) Step(e *framework.Evaluator, state framework.State) error {
-	a = a.withDefaults()
 	s := state.(*AlternatingState)
 	s.prepare(e)
 	before := s.Cost
@@ -62,16 +61,16 @@ func (a Alternating) Step(e *framework.Evaluator, state framework.State) error {
 		return err
 	}
 	s.Slow++
-	if before-s.Cost > a.SlowDecrease*math.Pow(patience, float64(s.Failures))*math.Abs(before) {
+	if before-s.Cost > slowDecrease*math.Pow(patience, float64(s.Failures))*math.Abs(before) {
 		s.Slow = 0
 	}
-	s.Mixing = s.Mixing || a.Memory > 0 && (s.Slow >= slowSweeps || a.SlowDecrease < 0)
+	s.Mixing = s.Mixing || s.Slow >= slowSweeps
 	return nil
 }
 
 // leap tries the extrapolated point and reports whether it was accepted.
 func (a Alternating) leap(e *framework.Evaluator, s *AlternatingState) (bool, error) {
-	if a.Plain || !a.extrapolate(e, s) {
+	if a.Plain || !s.extrapolate(e) {
 		return false, nil
 	}
 	for _, k := range latent.OuterBlocks(e) {
@@ -94,10 +93,10 @@ func (a Alternating) leap(e *framework.Evaluator, s *AlternatingState) (bool, er
 
 // extrapolate writes the next point of Nesterov's or Anderson's method into
 // trial, and reports false where that is the image itself.
-func (a Alternating) extrapolate(e *framework.Evaluator, s *AlternatingState) bool {
+func (s *AlternatingState) extrapolate(e *framework.Evaluator) bool {
 	if s.Mixing {
-		s.History.push(e, s.X, s.Image, a.Memory)
-		return s.History.mix(e, s.trial, s.Image)
+		s.History.push(e, s.X, s.Image)
+		return s.History.mix(e, s.trial)
 	}
 	t := math.Max(s.Momentum, 1)
 	s.Momentum = (1 + math.Sqrt(1+4*t*t)) / 2
@@ -121,8 +120,7 @@ func (a Alternating) extrapolate(e *framework.Evaluator, s *AlternatingState) bo
 func (s *AlternatingState) forget() {
 	if s.Mixing {
 		s.Failures++
-		s.Mixing, s.Slow = false, 0
-		s.History.clear()
+		s.Mixing, s.Slow, s.History = false, 0, Mixture{}
 		return
 	}
 	s.Momentum = goldenRatio

@@ -73,16 +73,10 @@ func TestAlternatingLaws(t *testing.T) {
 	cases := []frameworktest.SolverCase{
 		{Name: "leash", New: func() framework.Problem { return &leash{} }, Start: leashStart(), Best: 1, Tolerance: 1e-7},
 	}
-	for name, s := range map[string]solvers.Alternating{
-		"default": {}, "mixing from the start": {SlowDecrease: -1, Memory: 4},
-	} {
-		t.Run(name, func(t *testing.T) {
-			frameworktest.TestSolver(t, s, frameworktest.SolverOptions{
-				Cases:   cases,
-				Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5, GradientUnit: 1},
-			})
-		})
-	}
+	frameworktest.TestSolver(t, solvers.Alternating{}, frameworktest.SolverOptions{
+		Cases:   cases,
+		Options: framework.Options{MaxIterations: 20000, MinRelativeDecrease: -1, Tolerance: 1e-5, GradientUnit: 1},
+	})
 	frameworktest.TestProblem(t, "leash", &leash{}, frameworktest.ProblemOptions{Seed: 1})
 }
 
@@ -102,10 +96,7 @@ func TestAlternatingAccelerates(t *testing.T) {
 		return p.sweeps
 	}
 	plain := sweeps(solvers.Alternating{Plain: true})
-	nesterov, anderson, both := sweeps(solvers.Alternating{Memory: -1}), sweeps(solvers.Alternating{SlowDecrease: -1}), sweeps(solvers.Alternating{})
-	assert.Less(t, nesterov, plain/10, "extrapolation")
-	assert.Less(t, anderson, plain/30, "mixing")
-	assert.Less(t, both, nesterov, "mixing takes over")
+	assert.Less(t, sweeps(solvers.Alternating{}), plain/30)
 }
 
 func TestAlternatingCountsTruthfully(t *testing.T) {
@@ -120,14 +111,11 @@ func TestAlternatingCountsTruthfully(t *testing.T) {
 
 // Costs that rise at an extrapolated point are not accepted.
 func TestAlternatingNeverRises(t *testing.T) {
-	for _, s := range []solvers.Alternating{{}, {SlowDecrease: -1}, {Memory: -1}} {
-		p := &leash{jumps: true}
-		res := solveLeash(t, p, s, framework.Options{MaxIterations: 60})
-		for i, r := range res.History[1:] {
-			assert.LessOrEqual(t, r.Cost, res.History[i].Cost)
-		}
-		assert.Less(t, res.Cost-1, (res.History[0].Cost-1)/5)
+	res := solveLeash(t, &leash{jumps: true}, solvers.Alternating{}, framework.Options{MaxIterations: 60})
+	for i, r := range res.History[1:] {
+		assert.LessOrEqual(t, r.Cost, res.History[i].Cost)
 	}
+	assert.Less(t, res.Cost-1, (res.History[0].Cost-1)/5)
 }
 
 func TestAlternatingEndsWhereSweepsAreNotFinite(t *testing.T) {
