@@ -83,7 +83,7 @@ func TestNeverWorse(t *testing.T) {
 	sphere := func(rng *rand.Rand, n, D int, sigma float64) noisyShape {
 		return noisy(rng, n, D, sigma, sphereFar, func(p []float64) { unitSphere(rng, p) })
 	}
-	cube := []cuboid{{{0, 0, 0}, {1, 1, 1}}}
+	cube, slab := []cuboid{{{0, 0, 0}, {1, 1, 1}}}, []cuboid{{{0, 0, 0}, {1, 1, .025}}}
 	for _, c := range []struct {
 		name string
 		d    int
@@ -95,6 +95,7 @@ func TestNeverWorse(t *testing.T) {
 		{"chair of 200", 2, 1.02, func(rng *rand.Rand) noisyShape { return boxes(rng, chair, 200, .002*2.45) }},
 		{"sparse chair", 2, 1.6, func(rng *rand.Rand) noisyShape { return boxes(rng, chair, 800, .002*2.45) }},
 		{"plates", 2, .5, func(rng *rand.Rand) noisyShape { return plates(rng, 2000, .1, .012) }},
+		{"slab thinner than its gaps", 2, .5, func(rng *rand.Rand) noisyShape { return boxes(rng, slab, 4000, .0025) }},
 		{"growing noise", 2, .5, func(rng *rand.Rand) noisyShape { return growing(rng, 1500, .01, .1) }},
 		{"cube", 2, .7, func(rng *rand.Rand) noisyShape { return boxes(rng, cube, 3000, .01) }},
 		{"helix", 1, .5, func(rng *rand.Rand) noisyShape { return noisyCurve(rng, 400, 3, .08, helix) }},

@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -260,7 +261,7 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	if err := p.judgeNoise(l, scales, growths); err != nil {
 		return err
 	}
-	if p.charts.sparse {
+	if p.charts.sparse && !s.many { // few rows fit two sheets by chance
 		return p.charts.take(l, places)
 	}
 	r, pair, err := p.findSheets(l, setting{Setting: chart.Setting{Ridge: pilotRidge, Rounds: 2, Cut: p.tune.Cut * scale}})
@@ -269,8 +270,26 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	}
 	if r != nil && l.takeSheets(r, pair, places) {
 		p.charts.sheets = pair
+		if p.charts.sparse {
+			err = p.judgeSheets(l, places, scales, growths)
+		}
 	}
-	return p.charts.take(l, places)
+	return errors.Join(err, p.charts.take(l, places))
+}
+
+// judgeSheets tests the noise again if the nearest rows have refuted it: between two sheets it was too large. If it
+// is still refuted there are no sheets.
+func (p *preparation) judgeSheets(l *ladder, places []about, noise, growths []float64) error {
+	for j, a := range places {
+		if a.sides > 0 {
+			noise[j] = a.scale
+		}
+	}
+	err := p.judgeNoise(l, noise, growths)
+	if p.charts.sparse {
+		p.charts.sheets = sheetPair{}
+	}
+	return err
 }
 
 // rowsOfLeastRisk returns the number of rows of the charts of least risk near a point, given the noise estimated by
@@ -293,13 +312,13 @@ func (p *preparation) judgeNoise(l *ladder, noise, growths []float64) error {
 	if !p.setting.noisy || len(growths) == 0 {
 		return nil
 	}
-	errors, within, err := l.nearestRefute(noise)
+	off, within, err := l.nearestRefute(noise)
 	if p.setting.many { // the nearest rows alone tell enough, unless noise hardly reaches from one to the other
-		errors *= math.Sqrt(within)
+		off *= math.Sqrt(within)
 	} else {
-		errors += math.Log(core.Median(growths)) / (2 * math.Log(growthByChance))
+		off += math.Log(core.Median(growths)) / (2 * math.Log(growthByChance))
 	}
-	p.charts.sparse = errors > likely
+	p.charts.sparse = off > likely
 	return err
 }
 
@@ -356,9 +375,9 @@ const (
 	chiQuantiles, dimensionStep = 64, 1.4
 )
 
-// nearestRefute returns the number of standard errors by which nearest rows refute the noise of the charts. It also
+// nearestRefute returns the number off of standard errors by which nearest rows refute the noise of the charts. It also
 // returns how far these rows are within that noise: 1 if their number grows as r^D, 0 if it grows as r^d.
-func (l *ladder) nearestRefute(noise []float64) (errors, within float64, err error) {
+func (l *ladder) nearestRefute(noise []float64) (off, within float64, err error) {
 	d, q := float64(l.method.Latent), l.q
 	squares := make([]float64, chiQuantiles)
 	for k, chi := 0, (distuv.ChiSquared{K: q}); k < chiQuantiles; k++ {

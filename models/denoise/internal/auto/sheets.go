@@ -69,18 +69,14 @@ const (
 	// perhapsSheets and surelySheets are thresholds of the log likelihood ratio of two sheets to one. Above the
 	// first, larger charts are examined; above the second, there are two sheets.
 	perhapsSheets, surelySheets = 1, 6
-	// leastFlat is the threshold of the log likelihood ratio to flat distributions. Sheets less than three standard
-	// deviations of the noise apart can hardly be distinguished from these by the sampled rows, and are seen more
-	// often.
-	leastFlat = -3
 	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which separate
 	// sides give no gain.
 	leastApart = 0.7
 )
 
-// surely reports whether two sheets are significant, and far enough apart that separate charts improve the result.
+// surely reports whether two sheets are significant, more likely than flat noise, and far enough apart that separate charts improve the result.
 func (s sheetPair) surely() bool {
-	return s.overOne > surelySheets && s.overFlat > leastFlat && s.half > leastApart*s.scale
+	return s.overOne > surelySheets && s.overFlat > 0 && s.half > leastApart*s.scale
 }
 
 // density is the density of distances, without its factor of sqrt(2/pi)/scale.
