@@ -75,7 +75,7 @@ func (p *Problem) newStarts(c Config, t *screening) (*starts, error) {
 		s.first = first
 		return s, nil
 	}
-	p.SolveThetaFor(first.x, whole, nil) // of the Q that is there
+	p.SolveThetaFor(first.x, first.heights)
 	return s, p.setPrior(first.x)
 }
 
@@ -94,7 +94,7 @@ func (s *starts) point(k int) (framework.Point, error) {
 		return nil, err
 	}
 	if !p.published {
-		p.SolveThetaFor(x, s.whole, at.heights)
+		p.SolveThetaFor(x, at.heights)
 	}
 	return x, nil
 }

@@ -8,15 +8,14 @@ import (
 )
 
 // FlatTheta sets the least-squares Theta of a point with Theta = 0, from moments at its sheet with the weights of the
-// rows. It adjusts c so that the mean stays. It does what [objective.Objective.SolveTheta] does, from sums. Coordinates
-// along the axes numbered in flat count as 0. It overwrites the moments.
-func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty objective.Regularizer) {
+// rows. It adjusts c so that the mean stays. It does what [objective.Objective.SolveTheta] does, from sums, and
+// overwrites the moments.
+func (o *Outer) FlatTheta(x framework.Point, m *Moments, penalty objective.Regularizer) {
 	f, d, q := o.f, o.f.Latent, o.q
 	if f.S == 0 || !(m.weight() > 0) {
 		return
 	}
 	m.centre()
-	o.dropFlat(m, flat)
 	gram, right := make([]float64, q*q), make([]float64, f.S*q)
 	for a := range q {
 		copy(gram[a*q:(a+1)*q], m.pairs(d + a)[d:])
@@ -24,23 +23,5 @@ func (o *Outer) FlatTheta(x framework.Point, m *Moments, flat []bool, penalty ob
 			right[j*q+a] = floats.Dot(f.Axis(d+j), m.product(d+a))
 		}
 	}
-	objective.ThetaEquations{Gram: gram, Right: right, Mean: m.y[d:], Flat: flat, Unit: o.unit}.Solve(x, f, penalty)
-}
-
-// dropFlat removes the features of the axes in flat from the moments.
-func (o *Outer) dropFlat(m *Moments, flat []bool) {
-	at := o.f.Latent
-	for i := range o.f.Latent {
-		for j := i; j < o.f.Latent; j++ {
-			if flat[i] || flat[j] {
-				clear(m.pairs(at))
-				for b := range m.k {
-					m.pairs(b)[at] = 0
-				}
-				clear(m.product(at))
-				m.y[at] = 0
-			}
-			at++
-		}
-	}
+	objective.ThetaEquations{Gram: gram, Right: right, Mean: m.y[d:], Unit: o.unit}.Solve(x, f, penalty)
 }

@@ -52,7 +52,6 @@ type Objective struct {
 	center  float64   // the largest entry of c; for terms
 	errs    []error   // per shard
 	total   *sums
-	theta   *leastSquaresTheta // made at first use
 
 	smoothing   smoothing // see Smooth
 	multipliers []float64 // see SetMultipliers; empty for none

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
@@ -14,10 +12,6 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
-
-// flatAxis is the standard deviation along an axis, relative to the unit of the rows, below which it is only rounding
-// error.
-const flatAxis = 1e-7
 
 // Settings are the settings of the starts of a fit.
 type Settings struct {
@@ -175,7 +169,7 @@ func (s *Starts) point(k int) (framework.Point, error) {
 			return nil, err
 		}
 	}
-	p.outer.FlatTheta(x, m, s.flat(axes), p.Regularizer)
+	p.outer.FlatTheta(x, m, p.Regularizer)
 	return x, nil
 }
 
@@ -214,20 +208,4 @@ func (s *Starts) scaleRidge(axes []float64, cost float64) error {
 	var err error
 	p.Regularizer, err = objective.Regularized(s.c.Ridge, cost, p.weight, p.spread)
 	return err
-}
-
-// flat lists the axes along which the rows of the sample differ only by rounding errors.
-func (s *Starts) flat(axes []float64) []bool {
-	squares := make([]float64, s.p.shape.M)
-	s.sample.EachProduct(s.mean, axes, nil, nil, func(i int, z []float64) {
-		for j, v := range z {
-			squares[j] += s.sample.Weights[i] * v * v
-		}
-	})
-	least := flatAxis*s.p.unit + objective.InterpolationError(0, floats.Norm(s.mean, math.Inf(1)))
-	list, total := make([]bool, len(squares)), floats.Sum(s.sample.Weights)
-	for j, v := range squares {
-		list[j] = math.Sqrt(v/total) <= least
-	}
-	return list
 }
