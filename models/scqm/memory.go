@@ -99,11 +99,11 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 	case solvers.Newton:
 		points, systems, sums = 4, 1, f.projections()
 	case solvers.LBFGS: // pairs, and the line search
-		points = 9 + 2*float64(cmp.Or(s.Memory, 20))
+		points, sums = 9+2*float64(cmp.Or(s.Memory, 20)), sums+f.preconditioner()
 	case solvers.TrustRegion:
-		points = 21
+		points, sums = 21, sums+f.preconditioner()
 	case solvers.ConjugateGradient:
-		points = 10
+		points, sums = 10, sums+f.preconditioner()
 	}
 	outer := f.outer()
 	if outer > arrowhead.MaxOuter || outer*f.d*f.n > arrowhead.MaxEntries {
@@ -132,12 +132,15 @@ func (f *footprint) sums() float64 {
 	if f.quadratic { // rows in the frame of its matrix
 		numbers += f.residuals + 6*f.D*f.D
 	}
-	if f.entries { // a system of each column
-		numbers += f.residuals + 1.5*f.D*(1+f.m)*(2+f.m)
-		shape := sheet.Shape{D: int(f.D), Latent: int(f.d), S: int(f.s), Q: int(f.q), M: int(f.m)}
-		if precondition.Couples(shape) {
-			numbers += float64(precondition.CouplingNumbers(shape, int(f.n), int(f.shards)))
-		}
+	return numbers
+}
+
+// preconditioner counts a weight of each entry, a system of each column, and their coupling.
+func (f *footprint) preconditioner() float64 {
+	numbers := f.residuals + 1.5*f.D*(1+f.m)*(2+f.m)
+	shape := sheet.Shape{D: int(f.D), Latent: int(f.d), S: int(f.s), Q: int(f.q), M: int(f.m)}
+	if precondition.Couples(shape) {
+		numbers += float64(precondition.CouplingNumbers(shape, int(f.n), int(f.shards)))
 	}
 	return numbers
 }

@@ -10,15 +10,6 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// WeightForm is the form of the matrices W_i that replace the Hessian of the loss at row i in IRLS and
-// preconditioning. Computing weights takes one pass over the nD residuals.
-type WeightForm int
-
-const (
-	PerRow   WeightForm = iota // w_i I
-	PerEntry                   // a diagonal matrix
-)
-
 const (
 	// minBoundWeight is the floor of the weights, relative to their mean, for losses with a quadratic bound; their
 	// weights decrease slowly.
@@ -30,31 +21,20 @@ const (
 	weightSpan = 1e10
 )
 
-// LossWeights computes the weights w for which 1/2 w r^2 approximates the curvature of the loss. They are those of its
-// quadratic bound, otherwise phi'(r)/r or 2 rho'(|r|^2), otherwise 1, times the weights of the rows.
+// LossWeights computes the weights w of entries for which 1/2 w r^2 approximates the curvature of the loss, in a pass
+// over the residuals. They are those of its quadratic bound, otherwise phi'(r)/r or 2 rho'(|r|^2), otherwise 1, times
+// the weights of the rows.
 type LossWeights struct {
-	Form  WeightForm
 	floor float64   // floor relative to the mean; 0 for none
 	span  float64   // bound relative to the smallest weight
-	W     []float64 // n, or n x D
+	W     []float64 // n x D
 }
 
 func NewLossWeights(p *Objective) LossWeights {
-	l := LossWeights{Form: PerRow, floor: minWeight, span: math.Inf(1)}
-	_, bound := p.loss.(framework.Majorizer)
-	_, separable := p.loss.(framework.Separable)
-	_, radial := p.loss.(framework.Radial)
-	if separable || bound && !radial {
-		l.Form = PerEntry
-	}
-	if bound {
+	l := LossWeights{floor: minWeight, span: math.Inf(1), W: make([]float64, p.data.N*p.data.D)}
+	if _, bound := p.loss.(framework.Majorizer); bound {
 		l.floor, l.span = minBoundWeight, weightSpan
 	}
-	n := p.data.N
-	if l.Form == PerEntry {
-		n *= p.data.D
-	}
-	l.W = make([]float64, n)
 	return l
 }
 
@@ -65,11 +45,11 @@ func (l *LossWeights) Compute(p *Objective) error {
 		err   error
 	}
 	parts := make([]part, len(p.sums))
-	length := len(l.W) / p.data.N
+	length := p.data.D
 	par.Do(p.threads, len(parts), func(_, shard int) {
 		lo, hi := par.Bounds(p.data.N, shard)
-		w, r := l.W[lo*length:hi*length], p.residuals[lo*p.data.D:hi*p.data.D]
-		parts[shard].err = l.fill(w, r, p.loss, p.data.D)
+		w, r := l.W[lo*length:hi*length], p.residuals[lo*length:hi*length]
+		parts[shard].err = fillWeights(w, r, p.loss, length)
 		least := math.Inf(1)
 		for _, v := range w {
 			if v > 0 && v < least {
@@ -115,32 +95,41 @@ func clearMissing(w, row []float64) {
 	}
 }
 
-// fill writes the weights at residuals r of some rows into w.
-func (l *LossWeights) fill(w, r []float64, loss framework.Loss, dim int) error {
-	if m, ok := loss.(framework.Majorizer); ok {
-		return m.Weights(w, r, dim)
+// fillWeights writes the weights at residuals r of some rows into w.
+func fillWeights(w, r []float64, loss framework.Loss, D int) (err error) {
+	radial, byRow := loss.(framework.Radial)
+	of := w
+	if byRow {
+		of = make([]float64, len(r)/D)
 	}
-	switch loss := loss.(type) {
-	case framework.Separable:
-		loss.Phi(nil, w, nil, r)
+	bound, bounded := loss.(framework.Majorizer)
+	separable, byEntry := loss.(framework.Separable)
+	switch {
+	case bounded:
+		err = bound.Weights(of, r, D)
+	case byRow:
+		for i := range of {
+			row := r[i*D : (i+1)*D]
+			of[i] = floats.Dot(row, row)
+		}
+		radial.Rho(nil, of, nil, of)
+		floats.Scale(2, of)
+	case byEntry:
+		separable.Phi(nil, w, nil, r)
 		for k, v := range r {
 			if w[k] /= v; v == 0 || v != v {
 				w[k] = 0
 			}
 		}
-	case framework.Radial:
-		for i := range w {
-			row := r[i*dim : (i+1)*dim]
-			w[i] = floats.Dot(row, row)
-		}
-		loss.Rho(nil, w, nil, w)
-		floats.Scale(2, w)
 	default:
-		for i := range w {
-			w[i] = 1
+		for k := range w {
+			w[k] = 1
 		}
 	}
-	return nil
+	for k := range w {
+		w[k] = of[k/(len(w)/len(of))]
+	}
+	return err
 }
 
 // MaxCoupled is the largest number of entries of Theta that are solved for in one system.

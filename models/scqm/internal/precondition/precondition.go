@@ -18,15 +18,13 @@ import (
 //	Theta            sum_i phi_i phi_i' (x) V'W_iV    qs x qs, plus the penalty
 //	tau_i            E_i'Q'W_iQ E_i                   d x d
 //
-// Its inverse is the initial matrix of L-BFGS. If W_i is a number w_i, the systems of the rows of [c Q] are equal,
-// and so are those of the columns of Theta. If Theta has many entries, V'W_iV is replaced by the mean of its
-// diagonal. If every entry has its own weight, Tau may be coupled with the others: see [coupling].
+// Its inverse is the initial matrix of L-BFGS. If Theta has many entries, V'W_iV is replaced by the mean of its
+// diagonal. Otherwise Tau may be coupled with the others: see [coupling].
 type preconditioner struct {
 	weights objective.LossWeights
 
 	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
-	systems  int       // one for all features, or one for each
-	frame    []float64 // the Cholesky factors of the sums of them; in lanes where there are many
+	frame    []float64 // D lanes of the Cholesky factors of the sums of them
 	theta    []float64 // the factor for Theta: of qs x qs or of q x q
 	whole    bool      // Theta's system is qs x qs
 	tau      []float64 // n factors d x d
@@ -35,7 +33,7 @@ type preconditioner struct {
 	coupling *coupling // nil where rows are short
 	coupled  bool      // near enough to a minimum for it
 
-	lanes  []float64 // (1+m) x D; where they are many
+	lanes  []float64 // (1+m) x D
 	column []float64 // q
 }
 
@@ -53,15 +51,8 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 		weights: objective.NewLossWeights(o), products: (1 + f.M) * (2 + f.M) / 2,
 		tau: make([]float64, o.Data().N*f.Latent*f.Latent), column: make([]float64, f.Q),
 	}
-	h.systems = 1
-	if h.weights.Form == objective.PerEntry {
-		h.systems = f.D
-	}
-	h.frame = make([]float64, h.systems*h.products)
-	if h.weights.Form != objective.PerEntry {
-		h.frame = make([]float64, (1+f.M)*(1+f.M))
-	}
-	h.whole = h.weights.Form != objective.PerRow && f.Q*f.S <= objective.MaxCoupled
+	h.frame, h.lanes = make([]float64, f.D*h.products), make([]float64, (1+f.M)*f.D)
+	h.whole = f.Q*f.S <= objective.MaxCoupled
 	size := f.Q
 	if h.whole {
 		size = f.Q * f.S
@@ -71,7 +62,7 @@ func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 	for i := range h.parts {
 		h.parts[i] = newThetaSums(f, size)
 	}
-	if h.weights.Form == objective.PerEntry && h.whole && Couples(f.Shape) {
+	if h.whole && Couples(f.Shape) {
 		h.coupling = newCoupling(o)
 		for _, t := range h.parts {
 			t.coupling = newCouplingSums(f, h.coupling.size)
@@ -115,9 +106,6 @@ func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 // passes is the cost of a build in passes of 2nDm operations.
 func (h *preconditioner) passes(f *sheet.Sheet) float64 {
 	m := float64(f.M)
-	if h.weights.Form != objective.PerEntry {
-		return 1 / m
-	}
 	return 1/m + float64(h.products)/m + (m+1)/2
 }
 
@@ -144,23 +132,11 @@ func (p *BlockJacobi) Precondition(dst, v framework.Point) {
 
 // solveFrame solves the systems of the rows of [c Q].
 func (h *preconditioner) solveFrame(f *sheet.Sheet, c, q []float64) {
-	if h.weights.Form == objective.PerEntry {
-		h.lanes = dense.Grow(h.lanes, (1+f.M)*f.D)
-		copy(h.lanes, c)
-		dense.Transpose(h.lanes[f.D:], q, f.D, f.M)
-		dense.SolveCholeskyLanes(h.lanes, h.frame, 1+f.M, f.D)
-		copy(c, h.lanes)
-		dense.Transpose(q, h.lanes[f.D:], f.M, f.D)
-		return
-	}
-	row := make([]float64, 1+f.M)
-	for j := range f.D {
-		row[0] = c[j]
-		copy(row[1:], q[j*f.M:(j+1)*f.M])
-		dense.SolveCholesky(row, h.frame, 1+f.M)
-		c[j] = row[0]
-		copy(q[j*f.M:(j+1)*f.M], row[1:])
-	}
+	copy(h.lanes, c)
+	dense.Transpose(h.lanes[f.D:], q, f.D, f.M)
+	dense.SolveCholeskyLanes(h.lanes, h.frame, 1+f.M, f.D)
+	copy(c, h.lanes)
+	dense.Transpose(q, h.lanes[f.D:], f.M, f.D)
 }
 
 // solveTheta solves the system of Theta, column by column where it does not

@@ -18,16 +18,12 @@ const (
 	featureChunk, frameRows = 128, 64
 )
 
-// Building the approximation takes one more pass of nm^2/2 operations where weights
-// are numbers, and D times that where every entry has its own.
-
-// sumFrame sums and factorizes the systems of the rows of [c Q]. Features are
-// cut into chunks, of which each adds all rows in order.
+// sumFrame sums and factorizes the systems of the rows of [c Q], in nDm^2/2 operations. Features are cut into chunks,
+// of which each adds all rows in order.
 func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []float64) {
-	systems := h.systems
-	par.Do(o.Threads(), (systems+featureChunk-1)/featureChunk, func(id, k int) {
+	par.Do(o.Threads(), (f.D+featureChunk-1)/featureChunk, func(id, k int) {
 		from := k * featureChunk
-		to := min(from+featureChunk, systems)
+		to := min(from+featureChunk, f.D)
 		chunk, w := to-from, o.Worker(id)
 		sums, yy := make([]float64, h.products*chunk), make([]float64, frameRows*h.products)
 		for i := 0; i < o.Data().N; i += frameRows {
@@ -37,12 +33,10 @@ func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []
 				f.Coordinates(z, w.Row(w.Phi, f.Q, 0), tau[(i+j)*f.Latent:(i+j+1)*f.Latent])
 				lowerProducts(yy[j*h.products:(j+1)*h.products], z)
 			}
-			dense.AddColumnsProduct(sums, yy, h.weights.W[i*systems:(i+n)*systems], n, h.products, systems, from, to)
+			dense.AddColumnsProduct(sums, yy, h.weights.W[i*f.D:(i+n)*f.D], n, h.products, f.D, from, to)
 		}
-		size, gram, l := 1+f.M, make([]float64, h.products), h.frame
-		if h.weights.Form == objective.PerEntry {
-			l = make([]float64, size*size)
-		}
+		size := 1 + f.M
+		gram, l := make([]float64, h.products), make([]float64, size*size)
 		for j := range chunk {
 			for t := range gram {
 				gram[t] = sums[t*chunk+j]
@@ -50,9 +44,7 @@ func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []
 			fillLower(l, gram, size)
 			raiseCurvature(l, f)
 			dense.JitteredCholesky(l, size)
-			if h.weights.Form == objective.PerEntry {
-				dense.StoreCholeskyLane(h.frame, l, size, from+j, systems)
-			}
+			dense.StoreCholeskyLane(h.frame, l, size, from+j, f.D)
 		}
 	})
 }
@@ -152,13 +144,6 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 
 // pullWeights writes Q'W_iQ into b.
 func (h *preconditioner) pullWeights(b, wq []float64, f *sheet.Sheet, i int) {
-	if h.weights.Form == objective.PerRow {
-		clear(b)
-		for a := range f.M {
-			b[a*f.M+a] = h.weights.W[i]
-		}
-		return
-	}
 	w := h.weights.W[i*f.D : (i+1)*f.D]
 	for a := range f.M {
 		dense.Products(wq, w, f.Axis(a))
