@@ -135,7 +135,7 @@ func (p *Sweeper) prepare() error {
 func (p *Sweeper) shard(id, shard int) {
 	if p.rows[id] == nil {
 		p.rows[id] = newRowSweep(p.frame, min(nearest.BatchRows(p.frame.Sheet, p.data.N), SweepRows), p.unit)
-		p.rows[id].batch = nearest.NewBatch(p.frame.Sheet, nearest.Tolerance{Step: sweepPrecision})
+		p.rows[id].batch = nearest.NewBatch(p.frame.Sheet, sweepPrecision)
 	}
 	r, m := p.rows[id], p.shards[shard]
 	r.loss = squares{}

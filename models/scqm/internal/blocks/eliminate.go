@@ -8,11 +8,9 @@ import (
 )
 
 const (
-	// eliminationSteps bounds the Newton steps of a row at one smoothing length, and eliminationDecrease is the
-	// relative decrease of its loss below which a row has converged.
-	eliminationSteps, eliminationDecrease = 12, 1e-9
-	// eliminationTries bounds the step lengths tried in a step.
-	eliminationTries = 20
+	// eliminationDecrease is the relative decrease of the loss of a row, by a Newton step, below which the row has
+	// converged.
+	eliminationDecrease = 1e-9
 	// eliminationFactor multiplies the smoothing length in each step, from the scale down to the requested length.
 	// creaseFactor replaces it if the gradient of the loss does not jump. eliminationLast is the last length, relative
 	// to the scale, if none is requested.
@@ -21,12 +19,6 @@ const (
 	// unsmoothed loss. This requires a loss for which that minimum can be searched.
 	boundedBelow = 0.05
 )
-
-func newRounding(n, d int) *nearest.General {
-	g := nearest.NewGeneral(n, d)
-	g.Steps, g.Tries, g.Decrease = eliminationSteps, eliminationTries, eliminationDecrease
-	return g
-}
 
 // eliminate moves tau from the Euclidean projections, which are exact for a radial loss, to local minima of the loss.
 // It reduces the smoothing length from the scale on. The result is a function of the row, the sheet and two lengths.

@@ -107,7 +107,7 @@ func (k *gradientKernel) load(ctx context.Context, x rows.Data) error {
 	if err != nil {
 		return err
 	}
-	k.whole = &blockObjective{Objective: o, n: x.N, tau: make([]float64, x.N*k.f.Latent), newton: newRounding(x.N, k.f.Latent)}
+	k.whole = &blockObjective{Objective: o, n: x.N, tau: make([]float64, x.N*k.f.Latent), newton: nearest.NewGeneral(x.N, k.f.Latent)}
 	k.grad = framework.NewPoint(o.Blocks())
 	return nil
 }

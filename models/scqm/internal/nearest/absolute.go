@@ -13,10 +13,9 @@ import (
 
 // leastAbsolute finds the point of a sheet nearest to a row in the l1 norm. For a flat sheet the minimum is a vertex:
 // a point at which d entries of the residual are 0. It is found along edges. Each round of a descent takes the d
-// entries nearest to 0 as the vertex, and goes there by a Newton step if this lowers the sum. Then it minimises
-// exactly along each descending edge, the line on which all of these entries but one stay 0 to first order. On a line
-// every entry is a quadratic: see [Kinks]. The first round of the first descent searches whole lines, so that the
-// result is exact for d = 1.
+// entries nearest to 0 as the vertex. Then it minimises exactly along each descending edge, the line on which all of
+// these entries but one are constant to first order. On a line every entry is a quadratic: see [Kinks]. The first round
+// of the first descent searches whole lines, so that the result is exact for d = 1.
 //
 // Source: I. Barrodale, F. D. K. Roberts, An improved algorithm for discrete l1 linear approximation, SIAM
 // Journal on Numerical Analysis 10 (1973) 839-848, for flat sheets.
@@ -96,7 +95,6 @@ func (s *leastAbsolute) from(start []float64) {
 		if !s.choose() {
 			break
 		}
-		s.toVertex()
 		s.stale = true // as the vertex is another
 		for j := range s.u {
 			s.along(j, first && round == 0)
@@ -176,16 +174,6 @@ func (s *leastAbsolute) choose() bool {
 func (s *leastAbsolute) solve() bool {
 	copy(s.matrix, s.edges)
 	return dense.Solve(s.matrix, s.u, len(s.u))
-}
-
-// toVertex takes a Newton step to the vertex if this lowers the sum.
-func (s *leastAbsolute) toVertex() {
-	for i, k := range s.vertex {
-		s.u[i] = -s.r[k]
-	}
-	if s.solve() {
-		s.step(1)
-	}
 }
 
 // step moves tau by t u if this lowers the sum.

@@ -16,7 +16,7 @@ import (
 // d^3/3 operations per row. The result for a row does not depend on the others, to the last bit.
 type Batch struct {
 	f         *sheet.Sheet
-	tolerance Tolerance
+	precision float64   // length of a Newton step, relative to tau, at which the iteration ends
 	most      int       // rows at a time
 	bends     []float64 // s x d x d: 2 A_k
 	forms     []float64 // d x d x (s+1): entry ij of every 2 A_k, and of I
@@ -37,21 +37,11 @@ type Batch struct {
 	pulled, whole, squares []float64 // buffers of ProjectRows
 }
 
-// Tolerance is the precision of a projection.
-type Tolerance struct {
-	// Step is the length of a Newton step, relative to tau, at which the iteration ends.
-	Step float64
-	// Gradient is the largest half gradient of h, relative to [a; b], of an accepted projection.
-	Gradient float64
-}
-
 const (
 	// projectSteps bounds the Newton steps of a row that starts at tau = a.
 	projectSteps = 12
-	// statelessStep is the relative step length at which the iteration ends. The next step would have about the square
-	// of this length, and change the distance by the square of that. statelessGradient is the largest half gradient of
-	// h, relative to [a; b], of a converged row.
-	statelessStep, statelessGradient = 1e-4, 1e-7
+	// projectGradient is the largest half gradient of h, relative to [a; b], of an accepted projection.
+	projectGradient = 1e-12
 )
 
 // Refused stands for the squared residual of a row that [Batch] did not project.
@@ -64,20 +54,15 @@ const (
 	block = dense.PolynomialBlock
 )
 
-// NewBatch allocates projections on f with the given tolerance.
-func NewBatch(f *sheet.Sheet, at Tolerance) *Batch {
+// NewBatch allocates projections on f. They end with a Newton step of the given length, relative to tau.
+func NewBatch(f *sheet.Sheet, precision float64) *Batch {
 	d, s, m := f.Latent, f.S, f.M
 	vectors := 2*m + s*d + d*d + 7*d + 9
-	b := &Batch{f: f, tolerance: at, bends: make([]float64, s*d*d), forms: make([]float64, d*d*(s+1))}
+	b := &Batch{f: f, precision: precision, bends: make([]float64, s*d*d), forms: make([]float64, d*d*(s+1))}
 	b.most = max(block, min(batchRows, batchMemory/vectors)/block*block)
 	b.memory, b.live = make([]float64, vectors*b.most), make([]bool, b.most)
 	b.Reload()
 	return b
-}
-
-// NewStatelessBatch returns a batch for projections that serve as a start, or as the point of a pass over blocks.
-func NewStatelessBatch(f *sheet.Sheet) *Batch {
-	return NewBatch(f, Tolerance{statelessStep, statelessGradient})
 }
 
 // Reload recomputes what depends on Theta. Call it after a change of Theta.
@@ -222,7 +207,7 @@ func (b *Batch) accept(u []float64) (left int) {
 	n := len(u)
 	live, next, value, slope := b.live[:n], b.next[:n], b.value[:n], b.slope[:n]
 	pivot, trace, length, size := b.pivot[:n], b.trace[:n], b.length[:n], b.size[:n]
-	short := b.tolerance.Step * b.tolerance.Step
+	short := b.precision * b.precision
 	for l, on := range live {
 		if !on {
 			continue
@@ -250,7 +235,7 @@ func (b *Batch) certify(u []float64) {
 	b.solve()
 	sum(b.length, b.gradient, b.gradient)
 	for l := range u {
-		if !(b.pivot[l] > dense.Flat*b.trace[l] && b.length[l] <= b.tolerance.Gradient*b.tolerance.Gradient*b.norms[l]) {
+		if !(b.pivot[l] > dense.Flat*b.trace[l] && b.length[l] <= projectGradient*projectGradient*b.norms[l]) {
 			u[l] = Refused
 		}
 	}

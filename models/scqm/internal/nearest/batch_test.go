@@ -61,7 +61,7 @@ func drawBatch(rng *rand.Rand, spoilt bool) batchCase {
 
 // run returns tau and u of rows from one to another.
 func (c batchCase) run(from, to int, project bool) (tau, u []float64) {
-	b, d := NewBatch(c.f, Tolerance{Step: 1e-3, Gradient: statelessGradient}), c.f.Latent
+	b, d := NewBatch(c.f, LastStep), c.f.Latent
 	tau, u = append([]float64{}, c.tau[from*d:to*d]...), make([]float64, to-from)
 	if project {
 		b.Project(u, tau, c.pulled[from:], c.stride, c.whole[from:], to-from)
@@ -164,7 +164,7 @@ func BenchmarkBatch(b *testing.B) {
 		for i := range start {
 			start[i] = pulled[i%d*n+i/d] + rng.NormFloat64()/10
 		}
-		batch, q := NewBatch(f, Tolerance{Step: 1e-3}), NewQuadratic(f)
+		batch, q := NewBatch(f, 1e-3), NewQuadratic(f)
 		b.Run(fmt.Sprintf("d=%d,s=%d/batch", d, s), func(b *testing.B) {
 			for b.Loop() {
 				copy(tau, start)

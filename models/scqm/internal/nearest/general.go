@@ -35,18 +35,14 @@ type Work struct{ Derivatives, Losses int }
 func NewGeneral(n, d int) *General {
 	vec := func(n int) []float64 { return make([]float64, n) }
 	return &General{
-		Steps: maxNewton, Tries: Tries, Precision: lastStep, d: d,
+		Steps: maxNewton, Tries: Tries, Precision: precision, d: d,
 		trial: vec(n * d), cost: vec(n), tried: vec(n), slope: vec(n), length: vec(n),
 		grad: vec(n * d), step: vec(n * d), hess: vec(n * d * d),
 	}
 }
 
-const (
-	// maxNewton bounds the Newton steps of one row at one smoothing length.
-	maxNewton = 40
-	// lastStep is the relative length of a Newton step after which no further step is taken.
-	lastStep = 1e-14
-)
+// maxNewton bounds the Newton steps of one row at one smoothing length.
+const maxNewton = 40
 
 // Cost returns the losses of all rows after Minimize.
 func (s *General) Cost() []float64 { return s.cost }

@@ -61,7 +61,7 @@ func RefineRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framewo
 				return err
 			}
 			row := rows.Data{N: 1, D: x.D, X: x.Row(i)}
-			if err := projectors[id].minimize(ctx, loss, tau[i*f.Latent:(i+1)*f.Latent], row, lastStep); err != nil {
+			if err := projectors[id].minimize(ctx, loss, tau[i*f.Latent:(i+1)*f.Latent], row, precision); err != nil {
 				return err
 			}
 		}

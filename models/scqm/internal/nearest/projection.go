@@ -17,7 +17,7 @@ const (
 	// precision is the length of a Newton step, relative to tau, at which the iteration ends. It is small because
 	// steps along a narrow valley are short, too.
 	precision = 1e-15
-	// fewDigits is the precision of a first run of Newton's method from each start.
+	// fewDigits is the precision of runs of Newton's method whose results serve as starts.
 	fewDigits = 1e-4
 	// LostDigits is a bound on the squared residual, relative to the squared distance from c. A smaller squared
 	// residual is computed from the residual itself, as the difference of squared distances would lose digits.

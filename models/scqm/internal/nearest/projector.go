@@ -14,12 +14,9 @@ const (
 	// firstEps and lastEps are the first and last smoothing length of a projection, in units of the row's largest
 	// residual.
 	firstEps, lastEps = 1e-1, 1e-9
-	// smoothedStep is the relative step length at which Newton's method ends for all smoothing lengths but the last.
-	// Their results only serve as warm starts.
-	smoothedStep = 1e-4
-	// exactStep and exactGradient are the [Tolerance] of rows projected to full precision: Newton's method converges
-	// quadratically.
-	exactStep, exactGradient = 1e-7, 1e-12
+	// LastStep is the length of a Newton step, relative to tau, after which a row is projected to full precision:
+	// Newton's method converges quadratically.
+	LastStep = 1e-7
 )
 
 // Projector finds the latent coordinates of rows under one loss: for each row, the minimum over tau in R^d of
@@ -56,11 +53,8 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 		f: f, loss: loss, projection: NewLossProjection(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		absolute: newLeastAbsolute(f, loss), tau: make([]float64, f.Latent),
 	}
-	switch _, radial := loss.(framework.Radial); {
-	case p.absolute != nil:
-		p.batch = NewStatelessBatch(f) // goes on from there
-	case radial && p.projection.metric == nil:
-		p.batch = NewBatch(f, Tolerance{exactStep, exactGradient})
+	if _, radial := loss.(framework.Radial); p.absolute != nil || radial && p.projection.metric == nil {
+		p.batch = NewBatch(f, LastStep)
 	}
 	return p
 }
@@ -197,15 +191,15 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	smoother, ok := p.loss.(framework.Smoother)
 	if size := rows.MaxNorm(p.w.R[:p.f.D]); ok && size > 0 {
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
-			precision := smoothedStep
+			precision := fewDigits // of a warm start
 			if eps/10 < lastEps {
-				precision = exactStep
+				precision = LastStep
 			}
 			if err := p.minimize(ctx, smoother.Smooth(eps*size), tau, x, precision); err != nil {
 				return 0, err
 			}
 		}
-	} else if err := p.minimize(ctx, p.loss, tau, x, exactStep); err != nil {
+	} else if err := p.minimize(ctx, p.loss, tau, x, LastStep); err != nil {
 		return 0, err
 	}
 	end, err := p.value(ctx, p.loss, tau, x)

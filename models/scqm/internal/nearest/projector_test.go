@@ -54,7 +54,7 @@ func TestRowsProjectedTogether(t *testing.T) {
 			if p.projected(i) {
 				projected++
 				p.projection.derivatives(own)
-				assert.LessOrEqual(t, floats.Norm(p.projection.g, 2), 2*exactGradient*floats.Norm(p.projection.Y, 2), "%v, row %d", shape, i)
+				assert.LessOrEqual(t, floats.Norm(p.projection.g, 2), 2*projectGradient*floats.Norm(p.projection.Y, 2), "%v, row %d", shape, i)
 			}
 		}
 		assert.Greater(t, projected, n/2, "%v", shape)
@@ -71,7 +71,7 @@ func TestBrokenRowsBesideOthers(t *testing.T) {
 	for i := range x {
 		x[i] = rng.NormFloat64()
 	}
-	b, want, got := NewBatch(f, Tolerance{exactStep, exactGradient}), make([]float64, 32), make([]float64, 32)
+	b, want, got := NewBatch(f, LastStep), make([]float64, 32), make([]float64, 32)
 	b.ProjectRows(want, x, 16)
 	for i, v := range []float64{math.NaN(), math.Inf(1), 1e200} {
 		x[4*(3+5*i)] = v
