@@ -3,6 +3,7 @@ package objective
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -144,9 +145,9 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	}
 	o.loss = p.total.cost
 	if terms.Exact() {
-		slope, err := p.unbalanced(x)
-		o.norms[BlockTheta], o.terms[BlockTheta] = slope, slope
-		return o, err
+		o.norms[BlockTheta] = p.unbalanced(x)
+		o.terms[BlockTheta] = o.norms[BlockTheta]
+		return o, nil
 	}
 	for k, b := range p.blocks[:BlockTau] {
 		b.Gradient(grad[k], x[k], grad[k])
@@ -161,55 +162,39 @@ func (p *Objective) firstOrder(x framework.Point) (o firstOrder, err error) {
 	return o, nil
 }
 
-// unbalanced returns, for an exact fit, the slope of the penalty where no gradients of the loss can balance it,
-// else 0. A sheet whose curvature is within the rounding errors of the rows counts as flat. Gradients of a
-// differentiable loss vanish there; those of one with kinks are at most as long as next to the kink, and
-// whether they do balance the slope is not tested.
-func (p *Objective) unbalanced(x framework.Point) (float64, error) {
-	slope := p.penaltySlope(x[BlockTheta])
-	if slope == 0 {
-		return 0, nil
-	}
+// unbalanced returns, for an exact fit at x, the slope of the penalty if no gradients of the loss can balance it, else 0.
+func (p *Objective) unbalanced(x framework.Point) float64 {
 	f := p.sheet
 	z, phi := make([]float64, f.M), make([]float64, f.Q)
-	inf := math.Inf(1)
-	var bent, rounding, features float64
+	var squares, bent float64
 	for i := range p.data.N {
-		f.Coordinates(z, phi, p.blocks[BlockTau].Row(x[BlockTau], i))
-		bent = math.Max(bent, floats.Norm(z[f.Latent:], inf))
-		around := floats.Norm(z, inf)
-		for k, v := range p.data.Row(i) {
-			if far := math.Abs(v - f.C[k]); far > around { // not where v is missing
-				around = far
-			}
-		}
-		rounding = math.Max(rounding, InterpolationError(around, floats.Norm(f.C, inf)))
-		features += p.data.Weight(i) * floats.Norm(phi, 2)
+		tau := p.blocks[BlockTau].Row(x[BlockTau], i)
+		squares += p.data.Weight(i) * floats.Dot(tau, tau)
+		f.Coordinates(z, phi, tau)
+		bent = math.Max(bent, floats.Norm(z[f.Latent:], math.Inf(1)))
 	}
-	if bent <= rounding {
-		return 0, nil
+	if slope := p.penaltySlope(x[BlockTheta]); !Balanced(p.PlainLoss(), x[BlockC], bent, squares, p.data.TotalWeight(), slope) {
+		return slope
 	}
-	balanced, err := KinksBalance(p.PlainLoss(), f.D, rounding, features, slope)
-	if err != nil || balanced {
-		return 0, err
-	}
-	return slope, nil
+	return 0
 }
 
-// KinksBalance reports whether gradients of a loss with kinks, at most as long as at residuals of the size of
-// rounding errors, can be as long as the slope of the penalty, given the sum of w |phi|.
-func KinksBalance(loss framework.Loss, D int, rounding, features, slope float64) (bool, error) {
+// Balanced reports whether gradients of the loss can balance the slope of the penalty at an exact fit, given sum w
+// |tau|^2, the total weight, and a bound of the heights of the curved part. They can if this bound is within the
+// rounding errors of rows, which makes the sheet flat. Otherwise gradients of a differentiable loss vanish. Those of one
+// with kinks are at most as long as next to the kink, and multiply features of norm |phi| >= |tau|^2 / sqrt 2; whether
+// they do balance the slope is not tested.
+func Balanced(loss framework.Loss, c []float64, bent, squares, weight, slope float64) bool {
+	rounding := InterpolationError(math.Sqrt(squares/weight), floats.Norm(c, math.Inf(1)))
+	if slope == 0 || bent <= rounding {
+		return true
+	}
 	if _, kinked := loss.(framework.Smoother); !kinked {
-		return false, nil
+		return false
 	}
-	r := make([]float64, D)
-	for k := range r {
-		r[k] = rounding
-	}
-	if err := loss.Evaluate(nil, r, r, D); err != nil {
-		return false, err
-	}
-	return slope <= features*floats.Norm(r, 2), nil
+	r := slices.Repeat([]float64{rounding}, len(c))
+	err := loss.Evaluate(nil, r, r, len(r))
+	return err == nil && slope <= squares/math.Sqrt2*floats.Norm(r, 2)
 }
 
 func (p *Objective) penaltySlope(theta []float64) float64 {

@@ -1,8 +1,6 @@
 package streaming
 
 import (
-	"math"
-
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
@@ -63,8 +61,13 @@ func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64
 		// As gradients of rounding errors tell nothing, only the penalty counts, if that
 		// of a sheet that is bent.
 		terms = [objective.NumBlocks]float64{}
-		if !flatToRounding(o, x) && !p.kinksBalance(o, x, floats.Norm(slope, 2)) {
-			terms[objective.BlockTheta] = floats.Norm(slope, 2)
+		var squares float64
+		for j := 0; j < len(o.TauSquares); j += 1 + len(o.TauSum) {
+			squares += o.TauSquares[j]
+		}
+		bent := floats.Norm(x[objective.BlockTheta], 2) * squares / o.Weight
+		if size := floats.Norm(slope, 2); !objective.Balanced(p.loss, x[objective.BlockC], bent, squares, o.Weight, size) {
+			terms[objective.BlockTheta] = size
 		}
 		n.Lengths[objective.BlockTheta] = terms[objective.BlockTheta]
 	} else {
@@ -76,29 +79,4 @@ func (p *Problem) measure(o *blocks.FirstOrder, x framework.Point, slack float64
 		n.residuals[k] = objective.Residual(n.Lengths[k], o.Noise[k], terms[k], slack)
 	}
 	return n
-}
-
-// flatToRounding reports whether a bound of the mean height of the curved part of an exact fit is within the
-// rounding errors of rows.
-func flatToRounding(o *blocks.FirstOrder, x framework.Point) bool {
-	var squares float64 // mean of |tau|^2
-	d := len(o.TauSum)
-	for j := range d {
-		squares += o.TauSquares[j*d+j] / o.Weight
-	}
-	return floats.Norm(x[objective.BlockTheta], 2)*squares <= objective.InterpolationError(math.Sqrt(squares), floats.Norm(x[objective.BlockC], math.Inf(1)))
-}
-
-// kinksBalance reports whether gradients of a loss with kinks can be as long as a slope of the penalty, for an
-// exact fit: it bounds sum w |phi(tau)| below by sum w |tau|^2 / sqrt 2, times the length of a gradient next to
-// the kink. Whether they do balance it is not tested.
-func (p *Problem) kinksBalance(o *blocks.FirstOrder, x framework.Point, slope float64) bool {
-	var squares float64
-	d := len(o.TauSum)
-	for j := range d {
-		squares += o.TauSquares[j*d+j]
-	}
-	rounding := objective.InterpolationError(math.Sqrt(squares/o.Weight), floats.Norm(x[objective.BlockC], math.Inf(1)))
-	balanced, err := objective.KinksBalance(p.loss, p.shape.D, rounding, squares/math.Sqrt2, slope)
-	return err == nil && balanced
 }
