@@ -2,7 +2,6 @@ package scqm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -17,11 +16,8 @@ import (
 
 const (
 	// roundingShare is the smoothing length of kinks, in units of the typical residual. A smaller length approximates
-	// the loss better, but its second derivatives are valid in a smaller region around the fit. The length is
-	// multiplied by roundingGrowth, up to roundingMost, until the smoothed fit has a minimum nearby.
-	roundingShare  = 0.03
-	roundingGrowth = 3
-	roundingMost   = 1
+	// the loss better, but its second derivatives are valid in a smaller region around the fit.
+	roundingShare = 0.03
 	// objectiveDifference is the relative difference up to which the objective of the model on the data counts as
 	// equal to that of its fit. A fit does not relocate rows for a decrease of less than 1e-5.
 	objectiveDifference = 2e-5
@@ -68,15 +64,10 @@ func (s *pointFit) response(ctx context.Context) (*Response, error) {
 	if s.jumps, err = objective.Jumps(plain.Loss(), plain.Data().D, scale); err != nil {
 		return nil, err
 	}
-	for share := roundingShare; ; share *= roundingGrowth {
-		if err := s.round(ctx, plain, share*scale); err != nil {
-			return nil, err
-		}
-		r, err := s.respond(ctx)
-		if !errors.Is(err, ErrNotMinimum) || share*roundingGrowth > roundingMost {
-			return r, err
-		}
+	if err := s.round(ctx, plain, roundingShare*scale); err != nil {
+		return nil, err
 	}
+	return s.respond(ctx)
 }
 
 // respond computes the response of the fit without smoothing.
