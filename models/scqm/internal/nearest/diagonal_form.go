@@ -17,15 +17,6 @@ type DiagonalForm struct {
 	Of framework.Loss
 }
 
-// Keep returns the loss of the given entries of a row; the other entries are taken as zero.
-func (l *DiagonalForm) Keep(entries []int) *DiagonalForm {
-	kept := &DiagonalForm{make([]float64, len(entries)), l.Of}
-	for k, j := range entries {
-		kept.Values[k] = l.Values[j]
-	}
-	return kept
-}
-
 // Name implements [framework.Loss].
 func (l *DiagonalForm) Name() string { return l.Of.Name() }
 
