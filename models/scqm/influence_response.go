@@ -15,17 +15,7 @@ import (
 )
 
 // RowInfluence is the change of a fit when one row is left out.
-type RowInfluence struct {
-	// Move is how far the sheet moves. It is the root mean square, over all weighted rows, of the distance between
-	// the nearest points of the sheet to a row before and after. Its unit is that of the data.
-	Move float64
-	// Residual is the distance of the row from the sheet, and Without its distance from the sheet fitted without the
-	// row.
-	Residual, Without float64
-	// Leverage is h_i of [Influence], from 0 to 0.95: the contribution of the row to the curvature of the cost along
-	// the step that leaving it out causes.
-	Leverage float64
-}
+type RowInfluence = influence.Row
 
 // Response is the linear response of a fit to leaving out rows: the part of [Model.Influence] that does not
 // depend on the row. MarshalBinary transfers it to other machines.
@@ -87,22 +77,19 @@ func (r *Response) LeaveOut(ctx context.Context, src Source, first, threads int,
 	if D != r.jackknife.F.D || first < 0 || first > r.n-n {
 		return 0, fmt.Errorf("scqm: influence of %d x %d rows from row %d on, of %d x %d: %w", n, D, first, r.n, r.jackknife.F.D, ErrInput)
 	}
-	var out []RowInfluence
 	for at := 0; at < n; at += BlockRows {
 		o, tau, err := r.block(ctx, src, at, first, threads)
 		if err != nil {
 			return most, err
 		}
-		list := make([]influence.Row, o.Data().N)
+		list := make([]RowInfluence, o.Data().N)
 		if err := r.jackknife.LeaveOut(list, o, tau); err != nil {
 			return most, err
 		}
-		out = out[:0]
 		for _, row := range list {
-			out = append(out, RowInfluence(row))
 			most = max(most, row.Move)
 		}
-		if err := take(first+at, out); err != nil {
+		if err := take(first+at, list); err != nil {
 			return most, err
 		}
 	}

@@ -69,21 +69,8 @@ func NewProblem(ctx context.Context, data Data, loss framework.Loss, d, s, threa
 	}, nil
 }
 
-// KKT holds the norms of the first-order conditions at a point, per sample: the norms of the gradients with respect
-// to c, Q (Riemannian) and Theta divided by n, and the mean norm of the gradients with respect to tau_i. The unit is
-// that of the loss's derivatives.
-type KKT struct {
-	C     float64 `json:"c"`
-	Q     float64 `json:"Q"`
-	Theta float64 `json:"Theta"`
-	Tau   float64 `json:"tau"`
-}
-
-// KKT computes the norms of the first-order conditions at x.
-func (p *Problem) KKT(x framework.Point) (KKT, error) {
-	k, err := p.Objective.KKT(x)
-	return KKT(k), err
-}
+// KKT holds the norms of the first-order conditions at a point, per sample.
+type KKT = objective.KKT
 
 // Refute returns a warning if the curvature of the fit is still growing; see [objective.Growing].
 func (p *Problem) Refute(x framework.Point) (string, error) {

@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -91,10 +92,8 @@ func (m *Model) ProjectAll(ctx context.Context, x Data, threads int) (*Projectio
 			}
 		}
 	})
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
 	}
 	out.X, err = m.Reconstruct(ctx, out.Tau, threads)
 	return out, err

@@ -10,6 +10,7 @@ import (
 	"github.com/scqm/scqm/internal/par"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
+	"github.com/scqm/scqm/models/scqm/internal/streaming"
 )
 
 // BlockRows is the number of rows of a block, the unit of every pass of [LearnFrom]. Block b holds rows [b BlockRows,
@@ -31,15 +32,10 @@ type (
 	Partial = blocks.Partial
 	// BlockRange is the range of Count blocks from number First.
 	BlockRange = blocks.Range
+	// Engine computes sums over all rows of a table, wherever they are stored. Its Shape returns the number of rows
+	// and of columns. Its Sum uses [SumRange] for ranges of blocks, and [Request.Merge].
+	Engine = streaming.Engine
 )
-
-// Engine computes sums over all rows of a table, wherever they are stored.
-type Engine interface {
-	// Shape returns the number of rows and of columns.
-	Shape() (n, D int)
-	// Sum computes the sums of a request. Implementations use [SumRange] for ranges of blocks, and [Request.Merge].
-	Sum(ctx context.Context, r *Request) (*Partial, error)
-}
 
 // SumRange computes the sums of a request over a range of blocks of a source, on at most the given number of threads
 // (below 1: all processors). The result does not depend on the number of threads. It first reserves the memory of one

@@ -1,6 +1,7 @@
 package arrowhead
 
 import (
+	"cmp"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -158,12 +159,7 @@ func (a *Hessian) eachShard(work shardWork) error {
 	} else {
 		par.Do(a.o.Threads(), len(a.errs), func(id, i int) { a.oneShard(work, id, i) })
 	}
-	for _, err := range a.errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(a.errs...)
 }
 
 func (a *Hessian) oneShard(work shardWork, id, shard int) {

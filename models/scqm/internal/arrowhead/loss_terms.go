@@ -243,22 +243,19 @@ func (a *Hessian) listPairs(sameRow bool) []momentPair {
 
 // addMoments adds J'HJ summed over rows, from hh, to the upper triangle of dst.
 func (a *Hessian) addMoments(dst, hh []float64) {
-	switch a.structure {
-	case rowloss.StructureRadial:
-		if a.pairs == nil {
-			a.pairs = a.listPairs(true)
+	radial := a.structure == rowloss.StructureRadial
+	if !radial && a.structure != rowloss.StructureQuadratic {
+		return
+	}
+	if a.pairs == nil {
+		a.pairs = a.listPairs(radial)
+	}
+	for i := range a.pairs {
+		t := &a.pairs[i]
+		v := t.sign * hh[t.from]
+		if !radial {
+			v *= a.constant[t.row*a.F.D+t.col]
 		}
-		for i := range a.pairs {
-			t := &a.pairs[i]
-			dst[t.to] += t.sign * hh[t.from]
-		}
-	case rowloss.StructureQuadratic:
-		if a.pairs == nil {
-			a.pairs = a.listPairs(false)
-		}
-		for i := range a.pairs {
-			t := &a.pairs[i]
-			dst[t.to] += t.sign * a.constant[t.row*a.F.D+t.col] * hh[t.from]
-		}
+		dst[t.to] += v
 	}
 }

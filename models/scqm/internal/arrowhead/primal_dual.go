@@ -235,10 +235,7 @@ func (a *Hessian) MoveDual(dual []float64, x framework.Point, v, inner []float64
 			job.outer[t.Row*a.Nf+t.Feature] += t.Sign * step
 		}
 	}
-	if err := a.eachShard(&job); err != nil {
-		return err
-	}
-	return nil
+	return a.eachShard(&job)
 }
 
 // moveDualShard moves the dual variables of some rows.

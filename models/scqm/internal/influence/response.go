@@ -16,9 +16,18 @@ import (
 // maxLeverage bounds leverages. It limits the factor 1/(1 - h) of the first-order change to twenty.
 const maxLeverage = 0.95
 
-// Row is the change when one row is left out: the distance that the sheet moves, the distances of the row from the
-// sheet fitted with it and without it, and its leverage.
-type Row struct{ Move, Residual, Without, Leverage float64 }
+// Row is the change of a fit when one row is left out.
+type Row struct {
+	// Move is how far the sheet moves. It is the root mean square, over all weighted rows, of the distance between
+	// the nearest points of the sheet to a row before and after. Its unit is that of the data.
+	Move float64
+	// Residual is the distance of the row from the sheet, and Without its distance from the sheet fitted without the
+	// row.
+	Residual, Without float64
+	// Leverage is the contribution of the row to the curvature of the cost along the step that leaving it out causes,
+	// from 0 to 0.95.
+	Leverage float64
+}
 
 // response computes the first-order change of the sheet when a row of a batch is left out, at P^2 operations
 // for a row,

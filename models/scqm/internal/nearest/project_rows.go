@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/scqm/scqm/framework"
@@ -31,12 +32,7 @@ func ProjectRows(ctx context.Context, tau []float64, f *sheet.Sheet, loss framew
 func eachShard(threads, shards int, do func(id, shard int) error) error {
 	errs := make([]error, shards)
 	par.Do(threads, shards, func(id, shard int) { errs[shard] = do(id, shard) })
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 // Callers returns the number of goroutines that call a loss at the same time.

@@ -23,7 +23,7 @@ func (p *Objective) SetCertificate(c Certificate) {
 	p.SetMultipliers(c.Multipliers)
 }
 
-// certificateSlack bounds the error of the gradients in Stationarity as subgradients of the loss. If the problem was
+// CertificateSlack bounds the error of the gradients in Stationarity as subgradients of the loss. If the problem was
 // smoothed (see [Problem.Smooth]), g_i is the gradient of the smoothed loss l_e at r_i. As l_e is convex and nowhere
 // above the loss l,
 //
@@ -34,10 +34,10 @@ func (p *Objective) SetCertificate(c Certificate) {
 // the sum of their defects e_i is within that fraction of the objective.
 //
 // Plain subgradients do not suffice: at a minimum of l1 many residuals are exactly 0, and the subgradient that
-// balances the others there is any number in [-1, 1].
-func certificateSlack(plain, rounded *firstOrder) float64 {
-	if plain.loss == 0 {
+// balances the others there is any number in [-1, 1]. The arguments are the two sums of losses.
+func CertificateSlack(plain, rounded float64) float64 {
+	if plain == 0 {
 		return 0
 	}
-	return max(0, plain.loss-rounded.loss) / plain.loss
+	return max(0, plain-rounded) / plain
 }

@@ -118,7 +118,7 @@ func (p *Objective) evaluateFinite(values, g, r []float64, D int) error {
 //
 //	l(y) >= g_i'y - l*(g_i) = l(r_i) + g_i'(y - r_i) - e_i,   e_i = l(r_i) + l*(g_i) - g_i'r_i:
 //
-// g_i is an e_i-subgradient, as in certificateSlack. Plain is the sum of the losses at x.
+// g_i is an e_i-subgradient, as in CertificateSlack. Plain is the sum of the losses at x.
 func (p *Objective) multiplierCertificate(x framework.Point, plain float64) (firstOrder, error) {
 	defer func() { p.linear = nil }()
 	p.linear = p.multipliers

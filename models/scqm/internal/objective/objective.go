@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -195,10 +196,8 @@ func (p *Objective) accumulate(grad framework.Point, resume bool, terms *Gradien
 	} else {
 		par.Do(p.threads, len(p.sums), func(id, i int) { p.errs[i] = p.accumulateShard(id, i, grad, resume, terms != nil) })
 	}
-	for _, err := range p.errs {
-		if err != nil {
-			return err
-		}
+	if err := cmp.Or(p.errs...); err != nil {
+		return err
 	}
 	p.total.reset()
 	for _, s := range p.sums {

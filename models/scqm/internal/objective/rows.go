@@ -1,6 +1,7 @@
 package objective
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/scqm/scqm/framework"
@@ -42,10 +43,5 @@ func (p *Objective) evaluateRows(to nearest.RowResults, x rows.Data, tau []float
 		lo, hi := par.Bounds(n, shard)
 		errs[shard] = e.Run(p.ctx, p.Worker(id), to, list, lo, hi)
 	})
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }

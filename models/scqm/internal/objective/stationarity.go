@@ -26,10 +26,10 @@ const (
 // to c, Q (Riemannian) and Theta divided by n, and the mean norm of the gradients with respect to tau_i. The unit is
 // that of the loss's derivatives.
 type KKT struct {
-	C     float64
-	Q     float64
-	Theta float64
-	Tau   float64
+	C     float64 `json:"c"`
+	Q     float64 `json:"Q"`
+	Theta float64 `json:"Theta"`
+	Tau   float64 `json:"tau"`
 }
 
 // Stationarity writes, per block, the norm of the gradient divided by the sum of the norms of its terms: scale-free
@@ -41,7 +41,7 @@ type KKT struct {
 //
 // The g_i are the choice among the following that gives the smallest numbers: the gradients of the loss (at a kink,
 // one of many subgradients), the gradients of the loss smoothed over the last length, and the multipliers, if any. No
-// number is less than their distance from subgradients of the loss itself, see certificateSlack. It costs up to three
+// number is less than their distance from subgradients of the loss itself, see CertificateSlack. It costs up to three
 // evaluations.
 func (p *Objective) Stationarity(dst []float64, x framework.Point) error {
 	_, err := p.FirstOrder(dst, x)
@@ -73,7 +73,7 @@ type firstOrder struct {
 	norms [NumBlocks]float64 // of the gradients
 	terms [NumBlocks]float64 // sums of the norms of their terms; all 0 at an interpolation
 	noise [NumBlocks]float64 // effect of rounding the residuals on the norms
-	slack float64            // see certificateSlack, for multipliers that of rounding the residuals
+	slack float64            // see CertificateSlack, for multipliers that of rounding the residuals
 }
 
 // residual returns the value that Stationarity reports for block k.
@@ -110,7 +110,7 @@ func (p *Objective) bestFirstOrder(x framework.Point) (best firstOrder, err erro
 	if err != nil {
 		return best, err
 	}
-	best.slack = certificateSlack(&plain, &best)
+	best.slack = CertificateSlack(plain.loss, best.loss)
 	if rounded == nil || plain.worst() < best.worst() {
 		best = plain
 	}

@@ -38,11 +38,7 @@ func (p *Problem) norms(x framework.Point) (Norms, error) {
 	if err != nil {
 		return best, err
 	}
-	slack := 0.0
-	if o.Cost > 0 {
-		slack = max(0, o.Cost-rounded.Cost) / o.Cost
-	}
-	if other := p.measure(rounded, x, slack); other.worst() < best.worst() {
+	if other := p.measure(rounded, x, objective.CertificateSlack(o.Cost, rounded.Cost)); other.worst() < best.worst() {
 		return other, nil
 	}
 	return best, nil
