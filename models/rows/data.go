@@ -78,17 +78,14 @@ func (x Data) EachSquare(c []float64, each func(i int, square float64)) {
 	}
 }
 
-// ProductsLen is the length of the buffer of [Data.EachProduct] for the given number of axes.
-func ProductsLen(m int) int { return m * (tileRows + 1) }
-
 // EachProduct calls each with the products of every row minus c with axes, m x D. No entry may be missing. If
-// squares is not nil it receives the squared distances from c. work is nil or a buffer of [ProductsLen] numbers.
-func (x Data) EachProduct(c, axes, squares, work []float64, each func(i int, products []float64)) {
+// squares is not nil it receives the squared distances from c.
+func (x Data) EachProduct(c, axes, squares []float64, each func(i int, products []float64)) {
 	m := len(axes) / x.D
 	if m == 0 {
 		return
 	}
-	work = dense.Grow(work, ProductsLen(m))
+	work := make([]float64, m*(tileRows+1))
 	columns, products := work[:m*tileRows], work[m*tileRows:]
 	var tile []float64
 	for from := 0; from < x.N; from += tileRows {

@@ -98,7 +98,7 @@ func pcaR2(ctx context.Context, x Data, counts ...int) []float64 {
 	}
 	explained, squares := make([]float64, most), make([]float64, x.N)
 	var all float64
-	x.EachProduct(p.Mean, p.Axes, squares, nil, func(i int, products []float64) {
+	x.EachProduct(p.Mean, p.Axes, squares, func(i int, products []float64) {
 		all += x.Weight(i) * squares[i]
 		for k, v := range products {
 			explained[k] += x.Weight(i) * v * v

@@ -32,7 +32,7 @@ func (p *Problem) place(whole Data, c, axes []float64) *placed {
 	copy(at.x[BlockC], c)
 	dense.Transpose(at.x[BlockQ], axes, f.M, f.D)
 	squares := make([]float64, whole.N)
-	whole.EachProduct(c, axes[:f.M*f.D], squares, nil, func(i int, products []float64) {
+	whole.EachProduct(c, axes[:f.M*f.D], squares, func(i int, products []float64) {
 		copy(at.x[BlockTau][i*f.Latent:(i+1)*f.Latent], products)
 		copy(at.heights[i*f.S:(i+1)*f.S], products[f.Latent:])
 	})

@@ -26,7 +26,7 @@ func (p *Objective) SolveTheta(x framework.Point) {
 	f := p.sheet
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
 	heights := make([]float64, p.data.N*f.S)
-	p.data.EachProduct(f.C, f.QT[f.Latent*f.D:f.M*f.D], nil, nil, func(i int, b []float64) { copy(heights[i*f.S:], b) })
+	p.data.EachProduct(f.C, f.QT[f.Latent*f.D:f.M*f.D], nil, func(i int, b []float64) { copy(heights[i*f.S:], b) })
 	p.SolveThetaFor(x, heights)
 }
 

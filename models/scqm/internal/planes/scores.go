@@ -106,7 +106,7 @@ func components(ctx context.Context, given rows.Data, k, m int) (*rows.Component
 			return nil, nil, err
 		}
 		y.D, y.X = all, make([]float64, given.N*all)
-		given.EachProduct(wide.Mean, wide.Axes, off, nil, func(i int, z []float64) {
+		given.EachProduct(wide.Mean, wide.Axes, off, func(i int, z []float64) {
 			copy(y.Row(i), z)
 			off[i] -= dense.Dot(z, z)
 		})
@@ -124,7 +124,7 @@ func components(ctx context.Context, given rows.Data, k, m int) (*rows.Component
 			}
 			return pc, rows.Shares(x.Weights, x.N), nil
 		}
-		x.EachProduct(pc.Mean, pc.Axes[:m*x.D], squares, nil, func(i int, z []float64) { squares[i] += off[i] - dense.Dot(z, z) })
+		x.EachProduct(pc.Mean, pc.Axes[:m*x.D], squares, func(i int, z []float64) { squares[i] += off[i] - dense.Dot(z, z) })
 		x = Near(y, squares)
 	}
 }
@@ -155,7 +155,7 @@ func Near(x rows.Data, squares []float64) rows.Data {
 func (s *Scores) whiten(axes []float64) bool {
 	n, D := s.sample.N, s.sample.D
 	z := make([]float64, n*s.k)
-	s.sample.EachProduct(s.mean, axes, nil, nil, func(i int, p []float64) { copy(z[i*s.k:], p) })
+	s.sample.EachProduct(s.mean, axes, nil, func(i int, p []float64) { copy(z[i*s.k:], p) })
 	centre := make([]float64, s.k)
 	for j, i := range s.few {
 		floats.AddScaled(centre, s.shares[j], z[i*s.k:(i+1)*s.k])

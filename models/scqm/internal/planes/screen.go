@@ -295,7 +295,7 @@ func SlopeOf(x rows.Data, c, axes, bend []float64, d int) Slope {
 	}
 	m := len(axes) / x.D
 	a, seen := mat.NewDense(x.N, d, nil), mat.NewDense(x.N, m-d, nil)
-	x.EachProduct(c, axes, nil, nil, func(i int, z []float64) {
+	x.EachProduct(c, axes, nil, func(i int, z []float64) {
 		copy(a.RawRowView(i), z[:d])
 		copy(seen.RawRowView(i), z[d:])
 	})
