@@ -14,32 +14,11 @@ func NewBox(D int) Box {
 	return b
 }
 
-// Empty reports whether the box contains no point.
-func (b Box) Empty() bool { return b.Lo[0] > b.Hi[0] }
-
 // Include makes the box contain x.
 func (b Box) Include(x []float64) {
 	for j, v := range x {
 		b.Lo[j], b.Hi[j] = min(b.Lo[j], v), max(b.Hi[j], v)
 	}
-}
-
-// Join extends the box to contain another.
-func (b Box) Join(other Box) {
-	if !other.Empty() {
-		b.Include(other.Lo)
-		b.Include(other.Hi)
-	}
-}
-
-// Contains reports whether x is in the box or on its faces.
-func (b Box) Contains(x []float64) bool {
-	for j, v := range x {
-		if v < b.Lo[j] || v > b.Hi[j] {
-			return false
-		}
-	}
-	return true
 }
 
 // Width is the length of the longest side.
