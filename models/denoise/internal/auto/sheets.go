@@ -68,7 +68,7 @@ type sheetPair struct {
 const (
 	// perhapsSheets and surelySheets are thresholds of the log likelihood ratio of two sheets to one. Above the
 	// first, larger charts are examined; above the second, there are two sheets.
-	perhapsSheets, surelySheets = 1, 6
+	perhapsSheets, surelySheets = 1, 5
 	// leastApart is the distance of sheets from the surface between them, in units of the noise, below which separate
 	// sides give no gain.
 	leastApart = 0.7
@@ -201,14 +201,16 @@ func (a *settings) findPair(far []float64) (best sheetPair) {
 	return sheetPair{best.half * h.unit, best.scale * h.unit, two - one, two - flat}
 }
 
-// findSheets tests whether charts of twice as many rows as the pilot charts, or of at least a third of all rows, lie
-// between two sheets. It returns these charts and the distance of the sheets from them.
+// findSheets tests whether charts of twice as many rows as the largest pilot charts lie between two sheets. If that is
+// more than a third of all rows, it tests smaller charts first. It returns the charts that do and the distance of the
+// sheets from them.
 func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, error) {
 	if p.method.LeastSquares || !p.inSpace() || !p.setting.noisy {
 		return nil, sheetPair{}, nil
 	}
-	most := min(p.n/2, 2*MaxNeighbors)
-	for k := min(2*pilotRows*chart.Quadratics(p.method.Latent), p.n/3); k < most; k = int(growth * float64(k)) {
+	usual := 2 * pilotRows * chart.Quadratics(p.method.Latent)
+	most := min(p.n, max(p.n/2, usual), 2*MaxNeighbors)
+	for k := min(usual, p.n/3); k < most; k = int(growth * float64(k)) {
 		r, err := l.climb(k, plain)
 		if err != nil {
 			return nil, sheetPair{}, err
@@ -228,7 +230,7 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 		if large && pair.surely() {
 			return r, pair, nil
 		}
-		if large && pair.overOne < perhapsSheets {
+		if large && k >= usual && pair.overOne < perhapsSheets {
 			break
 		}
 	}
