@@ -191,7 +191,7 @@ type fit struct {
 	// with noChart or standIn in place of the noise.
 	charts []float64
 	about  []about   // for every row; nil before the pilot
-	sheets sheetPair // two sheets on which some rows are; zero for none
+	sheets sheetPair // two sheets on which the rows are; zero for none
 	// sparse reports that rows are too sparse to distinguish noise from thin parts, and stay unchanged.
 	sparse bool
 }

@@ -209,9 +209,8 @@ func (p *preparation) chartSides() error {
 	known := p.charts.about
 	p.charts.about = slices.Clone(known)
 	for i := range known {
-		if a := &p.charts.about[i]; a.sides > 0 {
-			a.scale, a.sides = math.Hypot(a.scale, a.sides), 0
-		}
+		a := &p.charts.about[i]
+		a.scale, a.sides = math.Hypot(a.scale, a.sides), 0
 	}
 	if err := p.advance(p.setting); err != nil {
 		return err
@@ -268,7 +267,8 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	if err != nil {
 		return err
 	}
-	if r != nil && l.takeSheets(r, pair, places) {
+	if r != nil {
+		takeSheets(r, pair, places)
 		p.charts.sheets = pair
 		if p.charts.sparse {
 			err = p.judgeSheets(l, places, scales, growths)

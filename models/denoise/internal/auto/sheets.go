@@ -237,37 +237,19 @@ func (p *preparation) findSheets(l *ladder, plain setting) (*rung, sheetPair, er
 	return nil, sheetPair{}, nil
 }
 
-// sided reports whether some rows are on two sheets.
+// sided reports whether rows are on two sheets.
 func (a *fit) sided() bool { return a.sheets.half > 0 }
 
-// takeSheets sets the offset of two sheets, pair.half to either side. It does so at the points at which the mean
-// squared distance of rows from the nearby charts of rung r is that of two such sheets, within a factor of
-// sheetAgree. It reports whether there are any.
-func (l *ladder) takeSheets(r *rung, pair sheetPair, places []about) (some bool) {
-	want := pair.half*pair.half + pair.scale*pair.scale
+// takeSheets makes all places those of two sheets, which charts of rung r lie between.
+func takeSheets(r *rung, pair sheetPair, places []about) {
 	for j := range places {
-		var sum, n float64
-		for _, m := range l.near[j] {
-			if r.size[m] > 0 && r.square[m] < ownSide*ownSide*want {
-				sum += r.square[m]
-				n++
-			}
-		}
-		if n > 0 && sum/n < sheetAgree*want && sum/n > want/sheetAgree {
-			places[j].sides, places[j].scale, places[j].neighbors, some = pair.half, pair.scale, r.neighbors, true
-		}
+		places[j] = about{scale: pair.scale, neighbors: r.neighbors, sides: pair.half}
 	}
-	return some
 }
 
-const (
-	// sheetGrowth is the noise of charts between sheets, in units of that of the pilot. Beyond it the smaller charts
-	// of the pilot are on either sheet.
-	sheetGrowth = 1.4
-	// sheetAgree is the factor within which the mean square near a point must equal the value for two sheets, for
-	// rows up to ownSide.
-	sheetAgree = 2
-)
+// sheetGrowth is the noise of charts between sheets, in units of that of the pilot. Beyond it the smaller charts of the
+// pilot are on either sheet.
+const sheetGrowth = 1.4
 
 // closeSides is the distance of two sheets, in units of the noise, below which more than one row in forty is moved to
 // the wrong one.
