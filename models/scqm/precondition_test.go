@@ -199,7 +199,7 @@ func TestPreconditionerSavesPasses(t *testing.T) {
 		factor float64
 	}{
 		{"squared_l2", unlike, 1.5},
-		{"mahalanobis", unlike, 1.5},
+		{"mahalanobis", unlike, 1.3},
 		{"huber", unlike, 1.5},
 		{"l2", equal, 1.1},
 	} {
