@@ -171,7 +171,7 @@ func (r *run) restoreRun(solver restorer, stored io.Reader) error {
 	if err := decode(s.State, state); err != nil {
 		return err
 	}
-	if err := r.fits(state); err != nil {
+	if err := guard(func() error { x, _ := state.Iterate(); return r.shaped(x) }); err != nil {
 		return err
 	}
 	if v, ok := state.(resumable); ok {
@@ -202,14 +202,7 @@ func (r *run) accept(s *storedRun) error {
 	return r.shaped(s.BestPoint)
 }
 
-// fits rejects a state whose point is not a point of the problem.
-func (r *run) fits(state State) (err error) {
-	return guard(func() error {
-		x, _ := state.Iterate()
-		return r.shaped(x)
-	})
-}
-
+// shaped rejects a point that has not the sizes of the problem's blocks.
 func (r *run) shaped(x Point) error {
 	blocks := r.evaluator.blocks
 	if len(x) != len(blocks) {

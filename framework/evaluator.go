@@ -251,13 +251,10 @@ func (e *Evaluator) stationarity(x Point) ([]float64, error) {
 		return s, c.Stationarity(s, x)
 	}
 	grad := NewPoint(e.blocks)
-	e.lastValid = false
-	if _, err := e.call(grad, x); err != nil {
+	if err := e.gradientAt(grad, x); err != nil {
 		return s, err
 	}
-	e.counts.Passes += 2
 	for k, b := range e.blocks {
-		b.Gradient(grad[k], x[k], grad[k])
 		s[k] = b.Norm(x[k], grad[k])
 	}
 	return s, nil

@@ -98,12 +98,8 @@ func (e *Evaluator) product(name string, dst Point, compute func() error, finish
 // differenceHessian writes (P grad F(R(t v)) - grad F) / t into dst. A step to a point that is not finite is
 // shortened.
 func (e *Evaluator) differenceHessian(dst, x, grad, v Point) error {
-	var size, length float64
-	for k := range x {
-		size = math.Hypot(size, floats.Norm(x[k], 2))
-		length = math.Hypot(length, floats.Norm(v[k], 2))
-	}
-	whole := differenceStep * math.Max(1, size) / length
+	length := v.Norm()
+	whole := differenceStep * math.Max(1, x.Norm()) / length
 	if math.IsInf(whole, 1) { // a vector of next to no length
 		dst.Zero()
 		return nil
@@ -126,20 +122,17 @@ func (e *Evaluator) differenceHessian(dst, x, grad, v Point) error {
 // gradientAlong evaluates the Riemannian gradient at R(t v) and reports whether the cost is finite there. Costs that
 // stay infinite end in an error.
 func (e *Evaluator) gradientAlong(x, v Point, t float64) (bool, error) {
-	d := &e.differences
-	for k, b := range e.blocks {
-		floats.ScaleTo(d.step[k], t, v[k])
-		if b.Retract(d.x[k], x[k], d.step[k]) != nil {
-			return false, nil // too long a step
-		}
+	d, blocks := &e.differences, Product(e.blocks)
+	d.step.CopyFrom(v)
+	d.step.Scale(t)
+	if blocks.Retract(d.x, x, d.step) != nil {
+		return false, nil // too long a step
 	}
 	cost, err := e.Evaluate(d.grad, d.x)
 	if err != nil || math.IsInf(cost, 0) {
 		return false, err
 	}
-	for k, b := range e.blocks {
-		b.Gradient(d.grad[k], d.x[k], d.grad[k])
-	}
+	blocks.Gradient(d.grad, d.x, d.grad)
 	return true, nil
 }
 

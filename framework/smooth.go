@@ -22,23 +22,18 @@ func (e *Evaluator) Differentiable() bool {
 
 // SmoothingScale returns the SmoothingScale of the problem at x, 0 if it is not [Smoothable]. It counts as one pass,
 // or none if it is 0.
-func (e *Evaluator) SmoothingScale(x Point) (float64, error) {
+func (e *Evaluator) SmoothingScale(x Point) (scale float64, err error) {
 	p, ok := As[Smoothable](e.problem)
 	if !ok {
 		return 0, nil
 	}
-	if err := e.admit(0); err != nil {
-		return 0, err
-	}
-	e.lastValid = false
-	scale, err := p.SmoothingScale(x)
-	if err != nil {
-		return 0, e.failure(err)
-	}
-	if scale > 0 {
-		e.counts.Passes++
-	}
-	return scale, nil
+	err = e.Charge(0, func() (err error) {
+		if scale, err = p.SmoothingScale(x); scale > 0 && err == nil {
+			e.counts.Passes++
+		}
+		return err
+	})
+	return scale, err
 }
 
 // Smooth smooths the kinks of the problem, which must be [Smoothable]. After a call with eps > 0, the caller must

@@ -133,15 +133,11 @@ func (r *run) start(ctx context.Context, p Problem, x0 Point) error {
 
 // checkStart returns a copy of x0 that is finite and on the manifold.
 func (r *run) checkStart(x0 Point) (Point, error) {
-	blocks := r.evaluator.blocks
-	if len(x0) != len(blocks) {
-		return nil, fmt.Errorf("%w: start has %d blocks, the problem %d", ErrInvalid, len(x0), len(blocks))
+	if err := r.shaped(x0); err != nil {
+		return nil, fmt.Errorf("%w: start %w", ErrInvalid, err)
 	}
 	x := x0.Clone()
-	for k, b := range blocks {
-		if len(x[k]) != b.Size() {
-			return nil, fmt.Errorf("%w: start has %d entries in block %s, want %d", ErrInvalid, len(x[k]), b.Name, b.Size())
-		}
+	for k, b := range r.evaluator.blocks {
 		if !(Point{x[k]}).Finite() {
 			return nil, fmt.Errorf("%w: start has NaN or Inf in block %s", ErrInvalid, b.Name)
 		}

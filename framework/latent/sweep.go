@@ -19,8 +19,7 @@ type Sweeper interface {
 	// and is best the minimum near t. y' minimises a function of y that is nowhere below F(., t') and equals it at y,
 	// so that
 	//
-	// and should be the minimum near t. y' minimises a function of y that is nowhere below F(., t') and equals it at
-	// y, so that
+	//	F(y', t') <= F(y, t').
 	//
 	// It returns F(y, t'). If next equals x, the gradient of F is zero.
 	Sweep(next, x framework.Point) (float64, error)
