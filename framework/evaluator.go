@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/scqm/scqm/framework/internal/trial"
@@ -239,7 +240,7 @@ func (e *Evaluator) Stationarity(x Point) (float64, error) {
 	if err != nil {
 		return math.Inf(1), e.failure(fmt.Errorf("stationarity: %w", err))
 	}
-	return worst(s), nil
+	return slices.Max(s), nil
 }
 
 // stationarity computes one number per block at x. It does not count towards the budget.

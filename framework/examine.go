@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Examination looks past the test of first order: small gradients are found at
@@ -58,7 +59,7 @@ func (r *run) conclude(decrease float64, ended bool) (Status, bool, error) {
 	if !ended && !r.rests(decrease) {
 		return 0, false, nil
 	}
-	if level := thresholds(worst(r.stationarity) / r.unit); ended || level > r.examined {
+	if level := thresholds(slices.Max(r.stationarity) / r.unit); ended || level > r.examined {
 		found, err := r.examine(decrease, ended)
 		switch {
 		case errors.Is(err, errStop):
@@ -99,7 +100,7 @@ func (r *run) rests(decrease float64) bool {
 	if !r.certified() {
 		size = math.Abs(r.startCost() - r.best)
 	}
-	return r.options.FirstOrder || decrease <= restDecrease*size || worst(r.stationarity) <= noGradient*r.unit
+	return r.options.FirstOrder || decrease <= restDecrease*size || slices.Max(r.stationarity) <= noGradient*r.unit
 }
 
 // examine looks for a lower cost that the solver cannot reach by descent, and restarts from there.
@@ -110,7 +111,7 @@ func (r *run) examine(decrease float64, ended bool) (finding, error) {
 	if moved, err := r.relocate(); moved || err != nil {
 		return elsewhere, err
 	}
-	if !(worst(r.stationarity) <= firstExamined*r.unit) && (r.certified() || !ended) { // a run may begin at a saddle
+	if !(slices.Max(r.stationarity) <= firstExamined*r.unit) && (r.certified() || !ended) { // a run may begin at a saddle
 		return nothing, nil
 	}
 	if ended {
@@ -228,14 +229,4 @@ func (r *run) stands(x Point) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-func worst(stationarity []float64) float64 {
-	w := 0.0
-	for _, s := range stationarity {
-		if !(s <= w) {
-			w = s
-		}
-	}
-	return w
 }

@@ -21,12 +21,6 @@ type GaussNewton interface {
 	GaussNewtonProduct(dst, x, v Point) error
 }
 
-// HasGaussNewton reports whether the problem offers [GaussNewton].
-func (e *Evaluator) HasGaussNewton() bool {
-	_, ok := As[GaussNewton](e.problem)
-	return ok
-}
-
 // GaussNewton writes J'WJ v at x, as a tangent vector, into dst. It fails with errors.ErrUnsupported if the problem
 // offers no such products. They count like products with the Hessian.
 func (e *Evaluator) GaussNewton(dst, x, v Point) error {

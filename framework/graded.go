@@ -1,6 +1,9 @@
 package framework
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// costRounding is the assumed relative error of a computed cost, which may be a sum of many terms or
@@ -37,7 +40,7 @@ func largest(norms []float64) (float64, bool) {
 	if norms == nil {
 		return math.Inf(1), false
 	}
-	return worst(norms), true
+	return slices.Max(norms), true
 }
 
 // blockNorms returns the gradient norm of each block, nil if the state does not report its gradient.
@@ -87,7 +90,7 @@ func (r *run) falls(gradient float64) bool {
 // fallsUnseen reports whether the last gradient norm is clearly below all earlier ones although the decrease of the
 // cost is lost in rounding.
 func (r *run) fallsUnseen(decrease, cost float64) bool {
-	return !r.certified() && r.refutation == "" && atRounding(decrease, cost) && r.falls(worst(r.stationarity))
+	return !r.certified() && r.refutation == "" && atRounding(decrease, cost) && r.falls(slices.Max(r.stationarity))
 }
 
 // patience is the number of slow iterations that end a run. While rounding hides the decrease of the cost, the

@@ -54,7 +54,7 @@ func (r *run) stopHolds(res *Result) bool {
 		return false
 	}
 	last := r.history[n-1]
-	last.Cost, last.GradientNorm, last.State = res.Cost/r.by, worst(res.Stationarity)/r.by, r.state
+	last.Cost, last.GradientNorm, last.State = res.Cost/r.by, slices.Max(res.Stationarity)/r.by, r.state
 	as, ends := r.options.Stop(append(r.history[:n-1:n-1], last))
 	return ends && as == Converged
 }

@@ -63,7 +63,7 @@ type TrustRegionState struct {
 
 // Init evaluates the start and its gradient.
 func (a TrustRegion) Init(e *framework.Evaluator, x framework.Point) (framework.State, error) {
-	if a.GaussNewton && !e.HasGaussNewton() {
+	if _, ok := framework.As[framework.GaussNewton](e.Problem()); a.GaussNewton && !ok {
 		return nil, fmt.Errorf("solvers: trust_region: the problem offers no Gauss-Newton products: %w", errors.ErrUnsupported)
 	}
 	s := &TrustRegionState{}
