@@ -1,6 +1,7 @@
 package frameworktest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -27,34 +28,29 @@ func (c *manifoldCheck) unit(x []float64) []float64 {
 	return v
 }
 
-// fourthOrder is the fourth-order central difference at 0 of a function of one step.
-func fourthOrder(f func(t float64) (float64, error)) (float64, error) {
-	var sum float64
+// derivative writes the fourth-order central difference at t = 0 of a curve y(t) into dst.
+func derivative(dst []float64, curve func(y []float64, t float64) error) error {
+	clear(dst)
+	y := make([]float64, len(dst))
 	for _, term := range []struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
-		y, err := f(term.at * accelerationStep)
-		if err != nil {
-			return 0, err
+		if err := curve(y, term.at*accelerationStep); err != nil {
+			return err
 		}
-		sum += term.weight * y
+		floats.AddScaled(dst, term.weight/(12*accelerationStep), y)
 	}
-	return sum / (12 * accelerationStep), nil
+	return nil
 }
 
 // velocity writes into dst the tangent vector at y = move(x, a) that is the
 // derivative of move(x, a + tv) at t = 0.
 func (c *manifoldCheck) velocity(dst []float64, move mover, x, a, y, v []float64) error {
-	clear(dst)
-	step, end := c.zeros(), c.zeros()
-	for _, term := range []struct{ at, weight float64 }{{-2, 1}, {-1, -8}, {1, 8}, {2, -1}} {
-		copy(step, a)
-		floats.AddScaled(step, term.at*accelerationStep, v)
-		if err := move(end, x, step); err != nil {
-			return err
-		}
-		floats.AddScaled(dst, term.weight/(12*accelerationStep), end)
+	err := derivative(dst, func(end []float64, t float64) error {
+		return move(end, x, floats.AddScaledTo(c.zeros(), a, t, v))
+	})
+	if err == nil {
+		c.m.Project(dst, y, dst)
 	}
-	c.m.Project(dst, y, dst)
-	return nil
+	return err
 }
 
 // acceleration is the inner product with w of the covariant acceleration at t = 0 of the curve move(x, tv), which is
@@ -63,19 +59,19 @@ func (c *manifoldCheck) velocity(dst []float64, move mover, x, a, y, v []float64
 //	d/dt g(tv)(v, w) - 1/2 d/dt g(tw)(v, v).
 func (c *manifoldCheck) acceleration(move mover, x, v, w []float64) (float64, error) {
 	metric := func(along, second []float64) (float64, error) {
-		return fourthOrder(func(t float64) (float64, error) {
+		slope := make([]float64, 1)
+		err := derivative(slope, func(product []float64, t float64) error {
 			a, y, vt, wt := times(t, along), c.zeros(), c.zeros(), c.zeros()
 			if err := move(y, x, a); err != nil {
-				return 0, err
+				return err
 			}
-			if err := c.velocity(vt, move, x, a, y, v); err != nil {
-				return 0, err
+			if err := errors.Join(c.velocity(vt, move, x, a, y, v), c.velocity(wt, move, x, a, y, second)); err != nil {
+				return err
 			}
-			if err := c.velocity(wt, move, x, a, y, second); err != nil {
-				return 0, err
-			}
-			return c.inner(y, vt, wt), nil
+			product[0] = c.inner(y, vt, wt)
+			return nil
 		})
+		return slope[0], err
 	}
 	first, err := metric(v, w)
 	if err != nil {
