@@ -2,7 +2,6 @@ package frameworktest
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 )
 
@@ -23,14 +22,9 @@ func concurrently(callers int, call func() error) error {
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = fmt.Errorf("panic: %v", p)
-				}
-			}()
 			<-start
 			for n := 0; n < concurrentCalls && errs[i] == nil; n++ {
-				errs[i] = call()
+				errs[i] = guard(call)
 			}
 		})
 	}

@@ -133,7 +133,7 @@ func (c *manifoldCheck) checkConventions() {
 		return err
 	})
 	c.kernelLaw("destination overwritten", func(k kernel, want []float64) error {
-		dst := c.poisoned()
+		dst := poisoned(c.m.Size())
 		if _, err := k.into(dst); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package frameworktest
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -72,13 +71,6 @@ func (c *manifoldCheck) hasMetric() bool {
 }
 
 func (c *manifoldCheck) zeros() []float64 { return make([]float64, c.m.Size()) }
-
-// poisoned returns a destination full of NaN.
-func (c *manifoldCheck) poisoned() []float64 {
-	dst := c.zeros()
-	fill(dst, math.NaN())
-	return dst
-}
 
 func (c *manifoldCheck) gauss() []float64 {
 	v := c.zeros()
@@ -150,10 +142,8 @@ func (c *manifoldCheck) inner(x, u, v []float64) float64 {
 
 // onManifold returns an error if x is not finite or violates the constraint.
 func (c *manifoldCheck) onManifold(x []float64) error {
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("coordinate %d is %g", i, v)
-		}
+	if err := allFinite(x); err != nil {
+		return err
 	}
 	if m, ok := c.m.(framework.Constrained); ok {
 		if off := m.Violation(x); !(off <= lawTolerance*(1+norm(x))) {

@@ -51,7 +51,7 @@ func (c *manifoldCheck) drawPoints() error {
 	c.points = slices.Clone(c.points)
 	for range randomPoints {
 		s1, s2 := c.rng.Uint64(), c.rng.Uint64()
-		x, again := c.poisoned(), c.zeros()
+		x, again := poisoned(c.m.Size()), c.zeros()
 		r.Rand(x, rand.New(rand.NewPCG(s1, s2)))
 		r.Rand(again, rand.New(rand.NewPCG(s1, s2)))
 		if !sameBits(x, again) {

@@ -44,10 +44,8 @@ func (c *problemCheck) choosePoint(x framework.Point) error {
 		return nil
 	}
 	c.x = framework.NewPoint(c.blocks)
-	for k, b := range c.blocks {
-		if !b.Rand(c.x[k], c.rng) {
-			return fmt.Errorf("block %s cannot draw points: give one in the options", b.Name)
-		}
+	if err := framework.Product(c.blocks).Rand(c.x, c.rng); err != nil {
+		return fmt.Errorf("%w: give a point in the options", err)
 	}
 	return nil
 }
@@ -56,9 +54,7 @@ func (c *problemCheck) choosePoint(x framework.Point) error {
 func (c *problemCheck) poisoned() framework.Point {
 	g := framework.NewPoint(c.blocks)
 	for _, b := range g {
-		for i := range b {
-			b[i] = math.NaN()
-		}
+		fill(b, math.NaN())
 	}
 	return g
 }

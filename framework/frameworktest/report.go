@@ -83,17 +83,19 @@ func (r *Report) add(law string, ok bool, format string, args ...any) {
 
 // try tests a law, which fails if its function returns an error or panics. A panic must not end the suite.
 func (r *Report) try(law string, trial func() error) {
-	err := func() (err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic: %v", p)
-			}
-		}()
-		return trial()
-	}()
-	if err != nil {
+	if err := guard(trial); err != nil {
 		r.add(law, false, "%v", err)
 		return
 	}
 	r.add(law, true, "holds")
+}
+
+// guard turns a panic into an error.
+func guard(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return call()
 }

@@ -114,25 +114,20 @@ func (c *problemCheck) descends(p latent.Sweeper) error {
 // kinked reports whether the gradient jumps near x, measured by the given norm.
 func (c *problemCheck) kinked(x framework.Point, norm float64) bool {
 	const near, jump = 1e-3, 0.05
-	moved, grads := x.Clone(), [2]framework.Point{c.poisoned(), c.poisoned()}
-	for k, b := range c.blocks {
-		v := c.direction(k)
-		floats.Scale(near, v)
-		b.Project(v, x[k], v)
-		if b.Retract(moved[k], x[k], v) != nil {
-			return false
-		}
+	v, moved, grads := c.directions(), x.Clone(), [2]framework.Point{c.poisoned(), c.poisoned()}
+	v.Scale(near)
+	blocks := framework.Product(c.blocks)
+	blocks.Project(v, x, v)
+	if blocks.Retract(moved, x, v) != nil {
+		return false
 	}
-	var change float64
 	for j, at := range []framework.Point{x, moved} {
 		if _, err := c.p.Evaluate(grads[j], at); err != nil {
 			return false
 		}
 	}
-	for k := range x {
-		change = math.Hypot(change, floats.Distance(grads[0][k], grads[1][k], 2))
-	}
-	return change > jump*norm
+	grads[0].AddScaled(-1, grads[1])
+	return grads[0].Norm() > jump*norm
 }
 
 // gradientNorm returns the norm of the Riemannian gradient.
