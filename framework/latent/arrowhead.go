@@ -118,19 +118,21 @@ func AssembleHessian(e *framework.Evaluator, a *Arrowhead, x framework.Point) (f
 
 // assemble counts a call that computes a cost and its derivatives, and checks both.
 func assemble(e *framework.Evaluator, a *Arrowhead, what string, call func() (cost, passes float64, err error)) (float64, error) {
-	cost, err := e.ChargeCost(func() (cost, passes float64, err error) { return named(what, call) })
+	cost, err := chargeCost(e, what, call)
 	if err == nil && !math.IsInf(cost, 0) && !a.Finite() {
 		err = fmt.Errorf("%w: the %s have NaN or Inf at a point of finite cost", framework.ErrNonFinite, what)
 	}
 	return cost, err
 }
 
-// named prefixes an error with the name of a call.
-func named(what string, call func() (cost, passes float64, err error)) (cost, passes float64, err error) {
-	if cost, passes, err = call(); err != nil {
-		err = fmt.Errorf("%s: %w", what, err)
-	}
-	return cost, passes, err
+// chargeCost counts a call that computes a cost, and prefixes its error with the name of the call.
+func chargeCost(e *framework.Evaluator, what string, call func() (cost, passes float64, err error)) (float64, error) {
+	return e.ChargeCost(func() (cost, passes float64, err error) {
+		if cost, passes, err = call(); err != nil {
+			err = fmt.Errorf("%s: %w", what, err)
+		}
+		return cost, passes, err
+	})
 }
 
 // RetractOuter moves the outer blocks of a problem that has an arrowhead; see
@@ -145,7 +147,5 @@ func RetractOuter(e *framework.Evaluator, dst, x framework.Point, v []float64) e
 // treated as by Evaluate.
 func InnerStep(e *framework.Evaluator, x framework.Point, other []float64) (float64, error) {
 	p, _ := framework.As[ArrowheadHessian](e.Problem())
-	return e.ChargeCost(func() (cost, passes float64, err error) {
-		return named("inner rows", func() (cost, passes float64, err error) { return p.InnerStep(x, other) })
-	})
+	return chargeCost(e, "inner rows", func() (cost, passes float64, err error) { return p.InnerStep(x, other) })
 }

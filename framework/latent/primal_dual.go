@@ -87,9 +87,7 @@ func MoveDual(e *framework.Evaluator, dual []float64, x framework.Point, v, w []
 // treats costs as InnerStep does.
 func ShortenInner(e *framework.Evaluator, x framework.Point, from []float64) (float64, error) {
 	p, _ := framework.As[PrimalDual](e.Problem())
-	return e.ChargeCost(func() (cost, passes float64, err error) {
-		return named("inner rows", func() (cost, passes float64, err error) { return p.ShortenInner(x, from) })
-	})
+	return chargeCost(e, "inner rows", func() (cost, passes float64, err error) { return p.ShortenInner(x, from) })
 }
 
 // SetMultipliers passes dual variables to the measure of stationarity; see [PrimalDual].
