@@ -157,6 +157,25 @@ func (p *well) Stationarity(dst []float64, x framework.Point) error {
 	return nil
 }
 
+// unmeasured is a well in two blocks, the first without a stationarity.
+type unmeasured struct{ well }
+
+func (p *unmeasured) Blocks() []framework.Block {
+	return []framework.Block{{Name: "x", Manifold: manifolds.Euclidean(1)}, {Name: "y", Manifold: manifolds.Euclidean(1)}}
+}
+
+func (p *unmeasured) Stationarity(dst []float64, _ framework.Point) error {
+	dst[0], dst[1] = math.NaN(), 0
+	return nil
+}
+
+func TestStationarityKeepsNaN(t *testing.T) {
+	e := framework.NewEvaluator(t.Context(), &unmeasured{})
+	got, err := e.Stationarity(framework.Point{{1}, {1}})
+	require.NoError(t, err)
+	assert.True(t, math.IsNaN(got), "%v", got)
+}
+
 // halving halves x in every step.
 type halving struct{}
 
