@@ -29,7 +29,7 @@ TORUS = shapes.torus(0.4)
 SCENES = [
     ("torus", TORUS, 1.0, 1),
     ("lens", shapes.lens(0.5), 1.0, 1),
-    ("slab", shapes.boxes([[[0, 0, 0], [1, 1, 0.035]]]), 0.25, 1),
+    ("slab", shapes.boxes([[[0, 0, 0], [1, 1, 0.035]]]), 0.9, 1),
 ]
 
 
