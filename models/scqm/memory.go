@@ -135,9 +135,9 @@ func (f *footprint) sums() float64 {
 	return numbers
 }
 
-// preconditioner counts the weights of entries, a system of each column, and their coupling.
+// preconditioner counts a weight of each entry, a system of each column, and their coupling.
 func (f *footprint) preconditioner() float64 {
-	numbers := f.residuals + f.n + 1.5*f.D*(1+f.m)*(2+f.m)
+	numbers := f.residuals + 1.5*f.D*(1+f.m)*(2+f.m)
 	shape := sheet.Shape{D: int(f.D), Latent: int(f.d), S: int(f.s), Q: int(f.q), M: int(f.m)}
 	if precondition.Couples(shape) {
 		numbers += float64(precondition.CouplingNumbers(shape, int(f.n), int(f.shards)))

@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -11,36 +10,73 @@ import (
 	"github.com/scqm/scqm/internal/par"
 )
 
-// weightSpan bounds the weights, relative to their median: those near kinks are large, and those of |r|^p with p > 2
-// vanish with the residuals.
-const weightSpan = 1e8
+const (
+	// minBoundWeight is the floor of the weights, relative to their mean, for losses with a quadratic bound; their
+	// weights decrease slowly.
+	minBoundWeight = 1e-8
+	// minWeight is the least weight, relative to the mean, for other losses. Weights of |r|^p with p > 2 vanish with
+	// the residuals, and without this bound the steps of well fitted entries would be unbounded.
+	minWeight = 0.1
+	// weightSpan bounds the weights near kinks, relative to the smallest weight.
+	weightSpan = 1e10
+)
 
-// LossWeights writes the weights w of entries for which 1/2 w r^2 approximates the curvature of the loss at the cached
-// residuals, n x D. They are those of its quadratic bound, otherwise phi'(r)/r or 2 rho'(|r|^2), otherwise 1, times the
-// weights of the rows. It takes a pass over the residuals.
-func (p *Objective) LossWeights(dst []float64) error {
-	D, errs := p.data.D, make([]error, len(p.sums))
-	par.Do(p.threads, len(errs), func(_, shard int) {
+// LossWeights computes the weights w of entries for which 1/2 w r^2 approximates the curvature of the loss, in a pass
+// over the residuals. They are those of its quadratic bound, otherwise phi'(r)/r or 2 rho'(|r|^2), otherwise 1, times
+// the weights of the rows.
+type LossWeights struct {
+	floor float64   // floor relative to the mean; 0 for none
+	span  float64   // bound relative to the smallest weight
+	W     []float64 // n x D
+}
+
+func NewLossWeights(p *Objective) LossWeights {
+	l := LossWeights{floor: minWeight, span: math.Inf(1), W: make([]float64, p.data.N*p.data.D)}
+	if _, bound := p.loss.(framework.Majorizer); bound {
+		l.floor, l.span = minBoundWeight, weightSpan
+	}
+	return l
+}
+
+// Compute writes the weights at the residuals of the problem.
+func (l *LossWeights) Compute(p *Objective) error {
+	type part struct {
+		least float64
+		err   error
+	}
+	parts := make([]part, len(p.sums))
+	length := p.data.D
+	par.Do(p.threads, len(parts), func(_, shard int) {
 		lo, hi := par.Bounds(p.data.N, shard)
-		errs[shard] = fillWeights(dst[lo*D:hi*D], p.residuals[lo*D:hi*D], p.loss, D)
-	})
-	if err := cmp.Or(errs...); err != nil {
-		return err
-	}
-	var some []float64 // one of each row
-	for i := range p.data.N {
-		if w := dst[i*D+i%D]; w > 0 {
-			some = append(some, w)
+		w, r := l.W[lo*length:hi*length], p.residuals[lo*length:hi*length]
+		parts[shard].err = fillWeights(w, r, p.loss, length)
+		least := math.Inf(1)
+		for _, v := range w {
+			if v > 0 && v < least {
+				least = v
+			}
 		}
+		parts[shard].least = least
+	})
+	least, sum := math.Inf(1), 0.0
+	for _, t := range parts {
+		if t.err != nil {
+			return t.err
+		}
+		least = math.Min(least, t.least)
 	}
-	middle := 1.0
-	if len(some) > 0 {
-		middle = min(dense.Select(some, len(some)/2), math.MaxFloat64/weightSpan)
+	for i, v := range l.W {
+		l.W[i] = min(v, l.span*least)
+		sum += l.W[i]
+	}
+	floor := l.floor * sum / float64(len(l.W))
+	if !(floor > 0) || math.IsInf(floor, 0) {
+		floor = 1 // the weights are all 0 or not finite, as where all residuals are 0
 	}
 	for i := range p.data.N {
-		row := dst[i*D : (i+1)*D]
+		row := l.W[i*length : (i+1)*length]
 		for k, v := range row {
-			row[k] = min(max(v, middle/weightSpan), middle*weightSpan)
+			row[k] = max(v, floor)
 		}
 		if p.data.Missing {
 			clearMissing(row, p.data.Row(i))
@@ -90,8 +126,8 @@ func fillWeights(w, r []float64, loss framework.Loss, D int) (err error) {
 			w[k] = 1
 		}
 	}
-	for k := 0; byRow && k < len(w); k++ {
-		w[k] = of[k/D]
+	for k := range w {
+		w[k] = of[k/(len(w)/len(of))]
 	}
 	return err
 }

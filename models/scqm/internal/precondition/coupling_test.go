@@ -106,7 +106,7 @@ func TestCouplingInvertsWithinTheSpan(t *testing.T) {
 			changes[j] = framework.NewPoint(o.Blocks())
 			changes[j][objective.BlockTau][j-size] = 1
 		}
-		a := gaussNewton(o, x, h.weights, changes)
+		a := gaussNewton(o, x, h.weights.W, changes)
 		eliminated := dampedSchur(t, a, size, o)
 		for _, j := range []int{0, s.M, size - 1, size, size + nd - 1} {
 			want, got := framework.NewPoint(o.Blocks()), framework.NewPoint(o.Blocks())

@@ -11,7 +11,7 @@ import (
 )
 
 // preconditioner is the block diagonal of the Gauss-Newton matrix of the cost,
-// with the Hessian of the loss replaced by weights W_i (see [objective.Objective.LossWeights]). With
+// with the Hessian of the loss replaced by weights W_i (see [objective.LossWeights]). With
 // y_i = [1; z_i] and E_i the Jacobian of z at tau_i,
 //
 //	row j of [c Q]   sum_i W_i,jj y_i y_i'            (1+m) x (1+m)
@@ -21,7 +21,7 @@ import (
 // Its inverse is the initial matrix of L-BFGS. If Theta has many entries, V'W_iV is replaced by the mean of its
 // diagonal. Otherwise Tau may be coupled with the others: see [coupling].
 type preconditioner struct {
-	weights []float64 // n x D
+	weights objective.LossWeights
 
 	products int       // (1+m)(2+m)/2, the entries of yy' on and below the diagonal
 	frame    []float64 // D lanes of the Cholesky factors of the sums of them
@@ -48,7 +48,7 @@ func New(o *objective.Objective) *BlockJacobi { return &BlockJacobi{o: o} }
 
 func newPreconditioner(o *objective.Objective, f *sheet.Sheet) *preconditioner {
 	h := &preconditioner{
-		weights: make([]float64, o.Data().N*f.D), products: (1 + f.M) * (2 + f.M) / 2,
+		weights: objective.NewLossWeights(o), products: (1 + f.M) * (2 + f.M) / 2,
 		tau: make([]float64, o.Data().N*f.Latent*f.Latent), column: make([]float64, f.Q),
 	}
 	h.frame, h.lanes = make([]float64, f.D*h.products), make([]float64, (1+f.M)*f.D)
@@ -88,7 +88,7 @@ func (p *BlockJacobi) BuildPreconditioner(x framework.Point) (float64, error) {
 		passes++
 	}
 	f.Load(x[objective.BlockC], x[objective.BlockQ], x[objective.BlockTheta])
-	if err := o.LossWeights(h.weights); err != nil {
+	if err := h.weights.Compute(o); err != nil {
 		return passes, fmt.Errorf("scqm: loss %s: weights: %w", o.Loss().Name(), err)
 	}
 	h.sumFrame(o, f, x[objective.BlockTau])

@@ -33,7 +33,7 @@ func (h *preconditioner) sumFrame(o *objective.Objective, f *sheet.Sheet, tau []
 				f.Coordinates(z, w.Row(w.Phi, f.Q, 0), tau[(i+j)*f.Latent:(i+j+1)*f.Latent])
 				lowerProducts(yy[j*h.products:(j+1)*h.products], z)
 			}
-			dense.AddColumnsProduct(sums, yy, h.weights[i*f.D:(i+n)*f.D], n, h.products, f.D, from, to)
+			dense.AddColumnsProduct(sums, yy, h.weights.W[i*f.D:(i+n)*f.D], n, h.products, f.D, from, to)
 		}
 		size := 1 + f.M
 		gram, l := make([]float64, h.products), make([]float64, size*size)
@@ -144,7 +144,7 @@ func (h *preconditioner) sumRows(o *objective.Objective, f *sheet.Sheet, tau []f
 
 // pullWeights writes Q'W_iQ into b.
 func (h *preconditioner) pullWeights(b, wq []float64, f *sheet.Sheet, i int) {
-	w := h.weights[i*f.D : (i+1)*f.D]
+	w := h.weights.W[i*f.D : (i+1)*f.D]
 	for a := range f.M {
 		dense.Products(wq, w, f.Axis(a))
 		for c := range a + 1 {
