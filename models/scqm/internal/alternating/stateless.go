@@ -20,7 +20,7 @@ type StatelessSweep struct {
 // unit is the length scale h of the data.
 func NewStatelessSweep(f *sheet.Sheet, loss framework.Radial, most int, unit float64) *StatelessSweep {
 	r := newRowSweep(newFrame(f, nil), min(nearest.BatchRows(f, most), SweepRows), unit)
-	r.loss, r.batch, r.stateless = loss, nearest.NewBatch(f, nearest.LastStep), nearest.NewProjection(f)
+	r.loss, r.batch, r.stateless = loss, nearest.NewBatch(f, nearest.FewDigits), nearest.NewProjection(f)
 	r.alone = r.stateless.Quadratic
 	return &StatelessSweep{rows: r, moments: NewMoments(f), tau: make([]float64, most*f.Latent)}
 }

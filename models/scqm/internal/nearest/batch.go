@@ -40,8 +40,9 @@ type Batch struct {
 const (
 	// projectSteps bounds the Newton steps of a row that starts at tau = a.
 	projectSteps = 12
-	// projectGradient is the largest half gradient of h, relative to [a; b], of an accepted projection.
-	projectGradient = 1e-12
+	// projectGradient is the largest half gradient of h, relative to [a; b], of an accepted projection, in units of the
+	// square of the precision: Newton's method converges quadratically.
+	projectGradient = 100
 )
 
 // Refused stands for the squared residual of a row that [Batch] did not project.
@@ -234,8 +235,9 @@ func (b *Batch) certify(u []float64) {
 	b.derivatives(false)
 	b.solve()
 	sum(b.length, b.gradient, b.gradient)
+	most := projectGradient * b.precision * b.precision
 	for l := range u {
-		if !(b.pivot[l] > dense.Flat*b.trace[l] && b.length[l] <= projectGradient*projectGradient*b.norms[l]) {
+		if !(b.pivot[l] > dense.Flat*b.trace[l] && b.length[l] <= most*most*b.norms[l]) {
 			u[l] = Refused
 		}
 	}

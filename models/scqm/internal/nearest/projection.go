@@ -17,8 +17,8 @@ const (
 	// precision is the length of a Newton step, relative to tau, at which the iteration ends. It is small because
 	// steps along a narrow valley are short, too.
 	precision = 1e-15
-	// fewDigits is the precision of runs of Newton's method whose results serve as starts.
-	fewDigits = 1e-4
+	// FewDigits is the precision of runs of Newton's method whose results serve as starts.
+	FewDigits = 1e-4
 	// LostDigits is a bound on the squared residual, relative to the squared distance from c. A smaller squared
 	// residual is computed from the residual itself, as the difference of squared distances would lose digits.
 	LostDigits = 1e-3
@@ -112,7 +112,7 @@ func (p *Projection) Find(tau []float64) float64 {
 func (p *Projection) lowest(tau []float64, value float64) float64 {
 	p.eachStart(func(start []float64) {
 		copy(p.end, start)
-		if p.Minimize(p.end, maxSteps, fewDigits) < value-tie*math.Abs(value) {
+		if p.Minimize(p.end, maxSteps, FewDigits) < value-tie*math.Abs(value) {
 			if next := p.Minimize(p.end, maxSteps, precision); next < value {
 				value = next
 				copy(tau, p.end)

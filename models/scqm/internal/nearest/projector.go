@@ -53,9 +53,13 @@ func NewProjector(f *sheet.Sheet, loss framework.Loss) *Projector {
 		f: f, loss: loss, projection: NewLossProjection(f, loss), w: NewWorker(f, 1), newton: NewGeneral(1, f.Latent),
 		absolute: newLeastAbsolute(f, loss), tau: make([]float64, f.Latent),
 	}
-	if _, radial := loss.(framework.Radial); p.absolute != nil || radial && p.projection.metric == nil {
+	switch _, radial := loss.(framework.Radial); {
+	case p.absolute != nil:
+		p.batch = NewBatch(f, FewDigits) // goes on from there
+	case radial && p.projection.metric == nil:
 		p.batch = NewBatch(f, LastStep)
 	}
+
 	return p
 }
 
@@ -191,7 +195,7 @@ func (p *Projector) continuation(ctx context.Context, tau []float64, x rows.Data
 	smoother, ok := p.loss.(framework.Smoother)
 	if size := rows.MaxNorm(p.w.R[:p.f.D]); ok && size > 0 {
 		for eps := firstEps; eps >= lastEps; eps /= 10 {
-			precision := fewDigits // of a warm start
+			precision := FewDigits // of a warm start
 			if eps/10 < lastEps {
 				precision = LastStep
 			}
