@@ -47,7 +47,7 @@ func (v *view) facts(ctx context.Context, p *content) error {
 				over++
 			}
 		}
-		add("outliers at level .01", "%d rows, farther than %.4g", over, p.Outlying)
+		add("outliers at level .01", "%d, farther than %.4g", over, p.Outlying)
 	}
 	if v.error != nil {
 		add("standard error of the sheet", "%.4g, by the jackknife", *v.error)
