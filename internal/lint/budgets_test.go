@@ -14,7 +14,7 @@ var budgets = []struct {
 	most int
 }{
 	{"models/scqm", 17876},
-	{"models/denoise", 14274},
+	{"models/denoise", 14261},
 	{"models/selection", 979},
 	{"models/rows", 1957},
 	{"models/residuals", 1687},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5359},
 	{"python/scqm", 12234},
 	{"python/benchmarks", 1405},
-	{".", 112680},
+	{".", 112667},
 }
 
 const (

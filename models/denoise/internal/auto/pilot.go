@@ -1,7 +1,6 @@
 package auto
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -267,29 +266,16 @@ func (p *preparation) takeNoise(l *ladder, first []int, noise, sizes [][]float64
 	if err != nil {
 		return err
 	}
-	if r != nil {
+	if r != nil && p.charts.sparse { // between two sheets the noise was too large
+		if err := p.judgeNoise(l, slices.Repeat([]float64{pair.scale}, len(scales)), growths); err != nil {
+			return err
+		}
+	}
+	if r != nil && !p.charts.sparse {
 		takeSheets(r, pair, places)
 		p.charts.sheets = pair
-		if p.charts.sparse {
-			err = p.judgeSheets(l, places, scales, growths)
-		}
 	}
-	return errors.Join(err, p.charts.take(l, places))
-}
-
-// judgeSheets tests the noise again if the nearest rows have refuted it: between two sheets it was too large. If it
-// is still refuted there are no sheets.
-func (p *preparation) judgeSheets(l *ladder, places []about, noise, growths []float64) error {
-	for j, a := range places {
-		if a.sides > 0 {
-			noise[j] = a.scale
-		}
-	}
-	err := p.judgeNoise(l, noise, growths)
-	if p.charts.sparse {
-		p.charts.sheets = sheetPair{}
-	}
-	return err
+	return p.charts.take(l, places)
 }
 
 // rowsOfLeastRisk returns the number of rows of the charts of least risk near a point, given the noise estimated by

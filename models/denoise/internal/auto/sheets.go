@@ -74,7 +74,8 @@ const (
 	leastApart = 0.7
 )
 
-// surely reports whether two sheets are significant, more likely than flat noise, and far enough apart that separate charts improve the result.
+// surely reports whether two sheets are significant, more likely than flat noise, and far enough apart that separate
+// charts improve the result.
 func (s sheetPair) surely() bool {
 	return s.overOne > surelySheets && s.overFlat > 0 && s.half > leastApart*s.scale
 }
