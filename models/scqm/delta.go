@@ -30,7 +30,7 @@ func DefaultDelta(ctx context.Context, x Data, c Config, name string) (float64, 
 		return deltaByCore(ctx, x, c, name)
 	}
 	entries := name == huberEntries
-	if !x.Missing && x.N*x.D > 0 && (sumsBlocks(c.Solver) || c.streams(x) || x.Weights != nil || rows.Repeats(x)) {
+	if !x.Missing && x.N*x.D > 0 && (sumsBlocks(c.Solver) || x.Weights != nil || rows.Repeats(x)) {
 		return DefaultDeltaFrom(ctx, &LocalEngine{Source: x, Threads: c.Threads}, c, name)
 	}
 	x.Missing = x.Missing || entries // whose sizes are wanted

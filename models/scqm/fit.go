@@ -271,8 +271,11 @@ func reserveFit(x Data, c Config, s int) (*memory.Reservation, error) {
 	if x.Missing {
 		numbers += f.residuals // the rows completed
 	}
-	return reserve("fit", x, numbers)
+	return reserveOr("fit", x, numbers, fitsLess)
 }
+
+// fitsLess is the remedy for fits that need too much memory.
+const fitsLess = "take the solver streaming, or fewer rows or columns"
 
 // reserveSolver reserves the memory of the solver beyond that of reserveFit.
 func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Reservation, error) {
@@ -281,5 +284,5 @@ func reserveSolver(x Data, c Config, s int, solver framework.Solver) (*memory.Re
 	if c.Options.Checkpoint != nil {
 		numbers += 3 * numbers // the state encoded, in a buffer that grows
 	}
-	return reserve("fit with the solver "+solver.Name(), x, numbers)
+	return reserveOr("fit with the solver "+solver.Name(), x, numbers, fitsLess)
 }

@@ -8,14 +8,13 @@ import "context"
 //
 // Data with entries beyond 2^100 or all below 2^-100 are rejected. Equal rows are merged, and their weights added. An
 // iteration costs one to a few evaluations of 2nDm operations and n losses each. [solvers.Newton] takes nP^2 and P^3
-// more, with P = D(1+m) + qs. If Solver is nil, data of 2^23 entries or more are fitted as by [LearnFrom] for losses
-// that it supports.
+// more, with P = D(1+m) + qs.
 func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	x, c, err := c.admit(x)
 	if err != nil {
 		return nil, err
 	}
-	if sumsBlocks(c.Solver) || c.streams(x) {
+	if sumsBlocks(c.Solver) {
 		return learnAsStream(ctx, x, c)
 	}
 	return fitRows(ctx, x, c)

@@ -10,8 +10,6 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
-	"github.com/scqm/scqm/models/scqm/internal/alternating"
-	"github.com/scqm/scqm/models/scqm/internal/arrowhead"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
@@ -159,31 +157,6 @@ func (c Config) checkStream(n, D int) error {
 	return nil
 }
 
-// streamedNumbers is the number of entries above which the memory of arrays in addition to the data matters.
-const streamedNumbers = 1 << 23
-
-// streams reports whether rows in memory are fitted as by [LearnFrom] if no solver is named. This is so if passes
-// that recompute tau are no slower; they need almost no memory in addition to the data. The result depends on the
-// data and the settings alone.
-func (c Config) streams(x Data) bool {
-	if c.Solver != nil || c.IgnoreMissing || c.Ridge == AutoRidge || x.N*x.D < streamedNumbers {
-		return false
-	}
-	structure := rowloss.StructureOf(c.Loss)
-	switch structure {
-	case rowloss.StructureRadial:
-		return alternating.CanSweep(c.Loss) && !streaming.MeetsKinks(c.Loss, sheet.Shape{D: x.D, Latent: c.Latent})
-	case rowloss.StructureQuadratic, rowloss.StructureSeparable:
-		columns, _ := c.curvature(x)
-		if _, slow := c.Loss.(rowloss.HighLatency); slow {
-			return false
-		}
-		f := sheet.Shape{D: x.D, Latent: c.Latent, S: columns, Q: sheet.VechLen(c.Latent), M: c.Latent + columns}
-		return arrowhead.OuterDim(f, false) <= solvers.StreamedOuter
-	}
-	return false
-}
-
 // sumsBlocks reports whether a solver works by sums over blocks.
 func sumsBlocks(s framework.Solver) bool {
 	_, ok := s.(solvers.Streaming)
@@ -192,9 +165,6 @@ func sumsBlocks(s framework.Solver) bool {
 
 // learnAsStream does what LearnFrom does, for rows in memory. It also returns their coordinates.
 func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
-	if c.Solver == nil {
-		c.Solver = solvers.Streaming{}
-	}
 	held, err := reserve("fit", x, float64(x.N)*float64(c.Latent)) // for the coordinates, all that passes over blocks leave
 	if err != nil {
 		return nil, err

@@ -54,7 +54,12 @@ func newFootprint(x Data, loss framework.Loss, d, s, threads int) *footprint {
 
 // reserve reserves memory for the given count of numbers, for a computation on rows.
 func reserve(act string, x Data, numbers float64) (*memory.Reservation, error) {
-	r, err := memory.Reserve(fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D), wordBytes*numbers, "take fewer rows or columns")
+	return reserveOr(act, x, numbers, "take fewer rows or columns")
+}
+
+// reserveOr is reserve with the remedy that the error names.
+func reserveOr(act string, x Data, numbers float64, remedy string) (*memory.Reservation, error) {
+	r, err := memory.Reserve(fmt.Sprintf("%s: %d rows of %d columns", act, x.N, x.D), wordBytes*numbers, remedy)
 	if err != nil {
 		return nil, fmt.Errorf("scqm: %w", err)
 	}

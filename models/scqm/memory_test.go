@@ -74,7 +74,7 @@ func TestWorkThatDoesNotFit(t *testing.T) {
 		err := work()
 		require.ErrorIs(t, err, ErrMemory, name)
 		assert.NotErrorIs(t, err, ErrInput, name)
-		assert.Regexp(t, `of memory, and .* is left by --memory \(.*\); take fewer rows or columns, or raise --memory$`, err.Error(), name)
+		assert.Regexp(t, `of memory, and .* is left by --memory \(.*\); take (the solver streaming, or )?fewer rows or columns, or raise --memory$`, err.Error(), name)
 	}
 	_, err = Learn(ctx, Data{N: 200, D: 5, X: x.X[:1000]}, Config{Latent: 2, Loss: losses.L2()})
 	require.NoError(t, err, "what fits is still done")

@@ -382,23 +382,6 @@ func TestStreamCancelledInMemory(t *testing.T) {
 	assert.Len(t, fit.Model.Tau, x.N)
 }
 
-// Which tables stream where no solver is named is read off data and settings.
-func TestStreamsWhereNoSolverIsNamed(t *testing.T) {
-	large := Data{N: streamedNumbers / 8, D: 8, X: make([]float64, streamedNumbers)}
-	large.X[0] = 1
-	for name, want := range map[string]bool{"l2": true, "squared_l2": true, "mahalanobis": true, "l1": true, "lp 1.5": true} {
-		c := Config{Latent: 2, Loss: named(t, name, 8)}
-		assert.Equal(t, want, c.streams(large), name)
-		assert.False(t, c.streams(Data{N: 7, D: 8, X: large.X[:56]}), name)
-		c.IgnoreMissing = true
-		assert.False(t, c.streams(large), name)
-	}
-	c := Config{Latent: 2, Loss: losses.L1(), Linear: true}
-	assert.True(t, c.streams(large), "flat")
-	c = Config{Latent: 5, Loss: losses.L2()}
-	assert.False(t, c.streams(large), "rounded kinks need a finish")
-}
-
 // The objective of streamed rows in memory is that at the coordinates of the fit.
 func TestStreamedFitsTakeTheObjectiveOfTheirRows(t *testing.T) {
 	x := noisyParaboloid(rand.New(rand.NewPCG(5, 2311)), 5, 2, BlockRows+300)

@@ -202,7 +202,7 @@ func (p *Problem) rounded() framework.Loss {
 // read once: otherwise Newton's method takes several times fewer reads, and sweeps stall before the minimum.
 func (p *Problem) OuterBlocks() []int {
 	shape, fits := p.ArrowheadShape()
-	newton := fits && shape.Outer <= solvers.StreamedOuter && MeetsKinks(p.loss, p.shape)
+	newton := fits && shape.Outer <= solvers.StreamedOuter && meetsKinks(p.loss, p.shape)
 	if !alternating.CanSweep(p.rounded()) || newton && !p.online {
 		return nil
 	}
@@ -243,9 +243,9 @@ func (p *Problem) Smooth(eps float64) {
 // or of their norms where the loss is radial; see [objective.Objective.SmoothingScale].
 func (p *Problem) SmoothingScale(framework.Point) (float64, error) { return p.scale, nil }
 
-// MeetsKinks reports whether a loss of the norm has a kink at 0 that rows come near, as they do in small
+// meetsKinks reports whether a loss of the norm has a kink at 0 that rows come near, as they do in small
 // codimension.
-func MeetsKinks(l framework.Loss, f sheet.Shape) bool {
+func meetsKinks(l framework.Loss, f sheet.Shape) bool {
 	_, kinks := l.(framework.Smoother)
 	_, radial := l.(framework.Radial)
 	return kinks && radial && f.D-f.Latent <= objective.FewNormals

@@ -29,7 +29,7 @@ func (s *Starts) findScale(x framework.Point) error {
 	p.scale, p.eps, p.lastEps = 0, 0, 0
 	_, kinks := p.loss.(framework.Smoother)
 	_, radial := p.loss.(framework.Radial)
-	if kinks && (!radial || MeetsKinks(p.loss, p.shape)) {
+	if kinks && (!radial || meetsKinks(p.loss, p.shape)) {
 		p.scale = s.medianSize(x, !radial)
 	}
 	return p.ctx.Err()
