@@ -48,10 +48,9 @@ type Objective struct {
 
 	sheet   *sheet.Sheet
 	workers []*nearest.Worker
-	sums    []*sums   // per shard
-	origin  []float64 // D zeros
-	center  float64   // the largest entry of c; for terms
-	errs    []error   // per shard
+	sums    []*sums // per shard
+	center  float64 // the norm of c; for terms
+	errs    []error // per shard
 	total   *sums
 
 	smoothing   smoothing // see Smooth
@@ -186,8 +185,7 @@ func (p *Objective) accumulate(grad framework.Point, resume bool, terms *Gradien
 		grad = noGradient
 	}
 	if terms != nil {
-		p.origin = dense.Grow(p.origin, p.sheet.D)
-		p.center = floats.Norm(p.sheet.C, math.Inf(1))
+		p.center = floats.Norm(p.sheet.C, 2)
 	}
 	if p.threads == 1 { // without the closure that a goroutine needs
 		for i := range p.sums {

@@ -185,7 +185,7 @@ func (p *Objective) unbalanced(x framework.Point) float64 {
 // with kinks are at most as long as next to the kink, and multiply features of norm |phi| >= |tau|^2 / sqrt 2; whether
 // they do balance the slope is not tested.
 func Balanced(loss framework.Loss, c []float64, bent, squares, weight, slope float64) bool {
-	rounding := InterpolationError(math.Sqrt(squares/weight), floats.Norm(c, math.Inf(1)))
+	rounding := InterpolationError(math.Sqrt(squares/weight), floats.Norm(c, 2))
 	if slope == 0 || bent <= rounding {
 		return true
 	}
@@ -207,8 +207,8 @@ func (p *Objective) penaltySlope(theta []float64) float64 {
 	return floats.Norm(p.slope[BlockTheta], 2)
 }
 
-// InterpolationError is the largest entry of a residual that counts as a rounding error, for data with extent
-// around about the center, whose largest entry is center.
+// InterpolationError is the largest norm of a residual that counts as a rounding error, for a row at the distance
+// around from the center, whose norm is center.
 func InterpolationError(around, center float64) float64 {
 	return interpolation*around + cancellation*center
 }
@@ -309,19 +309,17 @@ func (p *Objective) addSlack(t *GradientTerms, g, r []float64, rounding float64)
 	return nil
 }
 
-// extent returns the largest magnitude among the terms of the residual of row i, and its largest entry.
+// extent returns the largest norm among the terms of the residual of row i, and its norm.
 func (p *Objective) extent(r, z []float64, i int) (around, resid float64) {
-	for _, v := range z {
-		around = max(around, math.Abs(v))
-	}
+	x, c := p.data.Row(i), p.sheet.C
 	if !p.data.Missing {
-		return max(around, dense.Farthest(p.data.Row(i), p.sheet.C)), dense.Farthest(r, p.origin)
+		return max(dense.Norm(z), dense.Distance(x, c)), dense.Norm(r)
 	}
-	for k, v := range p.data.Row(i) {
+	for k, v := range x {
 		if v == v { // is not missing
-			resid = max(resid, math.Abs(r[k])) // which is compiled to a comparison, math.Max to a call
-			around = max(around, math.Abs(v-p.sheet.C[k]))
+			resid += r[k] * r[k]
+			around += (v - c[k]) * (v - c[k])
 		}
 	}
-	return around, resid
+	return max(dense.Norm(z), math.Sqrt(around)), math.Sqrt(resid)
 }
