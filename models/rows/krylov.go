@@ -24,6 +24,9 @@ const (
 type effort struct {
 	// products bounds the number of products of the matrix with a block.
 	products int
+	// vectors bounds the order of the projected matrix, whose eigenvectors take its cube in operations, if that is more
+	// than three products give; 0 stands for no bound. Large blocks need few products.
+	vectors int
 	// settled is the growth of the sum of the wanted eigenvalues in the last block step below
 	// which the iteration stops, relative to the sum of the other eigenvalues. For second
 	// moments that sum is the variance outside the components.
@@ -96,7 +99,7 @@ type krylov struct {
 // C. Musco, C. Musco, Randomized block Krylov methods for stronger and faster
 // approximate singular value decomposition (2015).
 func krylovEigenvectors(ctx context.Context, a Symmetric, k int, most effort) (values, vectors []float64, exact bool, err error) {
-	s := newKrylov(a, k, most.products)
+	s := newKrylov(a, k, most)
 	rng := rand.New(rand.NewPCG(1, 1)) // any start does, but always the same
 	if err := a.Multiply(ctx, s.basis[:s.l*s.n], normals(rng, s.l*s.n)); err != nil {
 		return nil, nil, false, err
@@ -127,10 +130,13 @@ func krylovEigenvectors(ctx context.Context, a Symmetric, k int, most effort) (v
 	return s.values[:min(k, s.count)], s.vectors[:min(k, s.count)*s.n], exact, nil
 }
 
-func newKrylov(a Symmetric, k, products int) *krylov {
+func newKrylov(a Symmetric, k int, most effort) *krylov {
 	s := &krylov{a: a, n: a.Order(), k: k}
 	s.l = min(k+oversampling, s.n)
-	s.fits = min(products*s.l, s.n)
+	s.fits = min(most.products*s.l, s.n)
+	if most.vectors > 0 {
+		s.fits = min(s.fits, max(3*s.l, most.vectors))
+	}
 	s.basis, s.images = make([]float64, s.fits*s.n), make([]float64, s.fits*s.n)
 	s.projected = make([]float64, s.fits*s.fits)
 	s.values, s.vectors = make([]float64, k), make([]float64, k*s.n)

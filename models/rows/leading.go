@@ -28,7 +28,7 @@ var matrixEffort = effort{products: 16}
 
 // readEffort is the effort for matrices whose products read the rows. It is low for
 // directions of noise, which a fit replaces anyway.
-var readEffort = effort{products: 8, settled: 5e-4}
+var readEffort = effort{products: 8, vectors: 128, settled: 5e-4}
 
 // leadingEigenvectors returns the k largest eigenvalues of the positive
 // semidefinite n x n matrix a, descending, and their eigenvectors as rows; see

@@ -38,7 +38,10 @@ type screening struct {
 // test draws a sign for each row, and its result must not depend on the order of the table.
 func newScreening(ctx context.Context, given, sample Data, d, s int, seed uint64) (*screening, error) {
 	order := planes.Order(sample)
-	t := &screening{sample: sample.Select(order), given: given.Select(order), seed: seed, evidence: planes.Evidence{P: 1}}
+	t := &screening{sample: sample.Select(order), seed: seed, evidence: planes.Evidence{P: 1}}
+	if t.given = t.sample; given.Missing {
+		t.given = given.Select(order)
+	}
 	var err error
 	if t.scores, err = planes.New(ctx, t.sample, d, s); err != nil || t.scores == nil {
 		return t, err

@@ -60,8 +60,13 @@ func New(ctx context.Context, sample rows.Data, d, s int) (*Scores, error) {
 	return scores, nil
 }
 
-// Sample returns at most SampleRows rows of positive weight, evenly spread.
-func Sample(x rows.Data) rows.Data { return x.Select(evenly(x, SampleRows)) }
+// Sample returns at most SampleRows rows of positive weight, evenly spread; x itself if it has no others.
+func Sample(x rows.Data) rows.Data {
+	if list := evenly(x, SampleRows); len(list) < x.N {
+		return x.Select(list)
+	}
+	return x
+}
 
 // Order lists the rows by their distance from the mean; ties are ordered by their entries.
 func Order(x rows.Data) []int {
