@@ -117,13 +117,18 @@ func Restrain(others int64, reuse float64) {
 // restrain sets the memory limit of the collector. Go counts memory that it has mapped and
 // not returned.
 func restrain() {
+	if state.restrained {
+		restrainTo(now())
+	}
+}
+
+// restrainTo is restrain for a usage and the bounds at it.
+func restrainTo(m usage, list []Bound) {
 	if !state.restrained {
 		return
 	}
-	var m usage
-	m.read()
 	limit := state.limit
-	for _, b := range bounds(m) {
+	for _, b := range list {
 		// What the collector keeps free is Go's already.
 		limit = min(limit, m.mapped+b.Free-m.idle)
 	}
@@ -183,22 +188,22 @@ func Reserve(what string, bytes float64, less string) (*Reservation, error) {
 	}
 	state.Lock()
 	defer state.Unlock()
-	err := fits(what, bytes, less)
+	m, list := now()
+	err := fits(m, list, what, bytes, less)
 	if err != nil && err.Need < collectable*float64(max(err.Free, small)) {
 		runtime.GC() // garbage counts as taken until it is collected
-		err = fits(what, bytes, less)
+		m, list = now()
+		err = fits(m, list, what, bytes, less)
 	}
 	if err != nil {
 		return nil, err
 	}
-	var m usage
-	m.read()
 	if state.reserved == 0 {
 		state.base = m.objects
 	}
 	whole := int64(math.Ceil(bytes))
 	state.reserved += whole
-	restrain()
+	restrainTo(m, list)
 	return &Reservation{bytes: whole}, nil
 }
 
@@ -239,22 +244,26 @@ func Reserved() int64 {
 func Bounds() []Bound {
 	state.Lock()
 	defer state.Unlock()
+	_, list := now()
+	return list
+}
+
+// now returns the usage and all limits.
+func now() (usage, []Bound) {
 	var m usage
 	m.read()
-	return bounds(m)
+	return m, bounds(m)
 }
 
 // fits returns the error of the lowest limit that is exceeded, or nil.
-func fits(what string, bytes float64, less string) *Error {
-	var m usage
-	m.read()
+func fits(m usage, list []Bound, what string, bytes float64, less string) *Error {
 	// What others have reserved and not yet taken is not free.
 	promised := max(state.base+state.reserved-m.objects, 0)
 	if state.reserved == 0 {
 		promised = 0
 	}
 	var found *Error
-	for _, b := range bounds(m) {
+	for _, b := range list {
 		free := max(b.Free-promised, 0)
 		if bytes+overhead(bytes) > float64(free) && (found == nil || free < found.Free) {
 			found = &Error{What: what, Need: bytes, Free: free, Bound: b.Name, Raise: b.Raise, Less: less}
