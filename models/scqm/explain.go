@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/rows"
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
@@ -60,7 +61,7 @@ func (f *Fit) explain(ctx context.Context, x Data) {
 // normalMAD is the ratio of the standard deviation of a normal variable to its median absolute deviation.
 const normalMAD = 1.4826
 
-func median(v []float64) float64 { return slices.Sorted(slices.Values(v))[len(v)/2] }
+func median(v []float64) float64 { return dense.Select(slices.Clone(v), len(v)/2) }
 
 // determination returns the distances of the rows from the sheet, and R2: 1 minus the sum of squared residuals over
 // the sum of squared distances from the mean. Both sums skip missing entries. The distance of a row with missing

@@ -32,7 +32,7 @@ func (c Config) admit(x Data) (Data, Config, error) {
 	return x, c, err
 }
 
-// learnInMemory does what [Learn] does without streaming.
+// learnInMemory does what [Learn] does without streaming, and without a description of the fit.
 func learnInMemory(ctx context.Context, x Data, c Config) (*Fit, error) {
 	x, c, err := c.admit(x)
 	if err != nil {
@@ -57,9 +57,7 @@ func fitRows(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if failure == nil {
 		fit, failure = r.fitScreened(ctx)
 	}
-	failure = back(ctx, fit, failure)
-	fit.explain(ctx, x)
-	return fit, failure
+	return fit, back(ctx, fit, failure)
 }
 
 // screen tests the rows of a request for curvature and searches start planes. If the number of directions is

@@ -17,5 +17,7 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	if sumsBlocks(c.Solver) {
 		return learnAsStream(ctx, x, c)
 	}
-	return fitRows(ctx, x, c)
+	fit, err := fitRows(ctx, x, c)
+	fit.explain(ctx, x)
+	return fit, err
 }
