@@ -111,7 +111,11 @@ func (f *footprint) solver(solver framework.Solver) float64 {
 		points, sums = 10, sums+f.preconditioner()
 	}
 	outer := f.outer()
-	if outer > arrowhead.MaxOuter || outer*f.d*f.n > arrowhead.MaxEntries {
+	least := outer
+	if f.s == 0 { // see [arrowhead.OuterDim]
+		least -= f.d * (f.d + 1) / 2
+	}
+	if least > arrowhead.MaxOuter || least*f.d*f.n > arrowhead.MaxEntries {
 		return points*f.point + f.residuals + sums
 	}
 	shape := latent.ArrowheadShape{Outer: int(outer), Rows: int(f.n), Dim: int(f.d)}

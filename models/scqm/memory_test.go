@@ -55,6 +55,12 @@ func TestFitsHoldLessThanTheyReserve(t *testing.T) {
 	}
 }
 
+// Some second derivatives have room for a flat sheet only. They were not counted, and the process was killed.
+func TestNewtonReservesForFlatSheets(t *testing.T) {
+	f := newFootprint(Data{N: 1000000, D: 7}, losses.L2(), 2, 0, 1)
+	assert.Greater(t, f.solver(solvers.Newton{}), 2*f.outer()*f.n*f.d)
+}
+
 // Work that does not fit is refused with the figures before it begins.
 func TestWorkThatDoesNotFit(t *testing.T) {
 	ctx := context.Background()
