@@ -109,7 +109,8 @@ func TestRaceEndsEarly(t *testing.T) {
 }
 
 // On ten pairs of digits, for what a race of 32 starts costs and loses against 32 whole
-// runs: at most .06 % in the mean, at a ninth of the passes.
+// runs: at most .06 % in the mean, at a sixth of the passes. Whole runs take about 200 passes each, three of them a
+// tenth of all; the heats take the rest.
 func TestDrillRace(t *testing.T) {
 	if !drill.Whole() {
 		t.Skip("320 fits of digits: in the soak")
@@ -136,5 +137,5 @@ func TestDrillRace(t *testing.T) {
 	}
 	t.Logf("mean excess %.3f %%, passes 1/%.1f", 100*excess, 1/share)
 	assert.LessOrEqual(t, excess, 0.0006)
-	assert.LessOrEqual(t, share, 1/9.)
+	assert.LessOrEqual(t, share, 1/6.)
 }
