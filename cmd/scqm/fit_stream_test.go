@@ -35,14 +35,14 @@ func TestFitStreamsWhatDoesNotFit(t *testing.T) {
 	want, err := scqm.Load(p.path("whole.npz"))
 	require.NoError(t, err)
 	for _, path := range []string{data, "-"} {
-		report := run(path, "--memory", "9M")
+		report := run(path, "--memory", "32M")
 		assert.Contains(t, report, "not in memory", path)
 		got, err := scqm.Load(p.path("streamed.npz"))
 		require.NoError(t, err)
 		assert.Nil(t, got.Tau)
 		assert.Equal(t, [][]float64{want.C, want.U, want.V, want.Theta}, [][]float64{got.C, got.U, got.V, got.Theta}, path)
 	}
-	assert.Contains(t, run(data, "--memory", "9M", "--loss", "huber", "--json", "-d", "1"), `"reads": `)
+	assert.Contains(t, run(data, "--memory", "32M", "--loss", "huber", "--json", "-d", "1"), `"reads": `)
 }
 
 // The default of a loss does not depend on whether rows fit into memory.
@@ -53,7 +53,7 @@ func TestStreamedFitChoosesTheSameDelta(t *testing.T) {
 	for _, loss := range []string{"huber", "huber_entries"} {
 		want, err := scqm.DefaultDeltaFrom(t.Context(), &scqm.LocalEngine{Source: cli.RowsOf(m)}, scqm.Config{Latent: 1}, loss)
 		require.NoError(t, err)
-		for _, args := range [][]string{{"--solver", "streaming"}, {"--memory", "9M"}} {
+		for _, args := range [][]string{{"--solver", "streaming"}, {"--memory", "32M"}} {
 			program := start(t, nil, append([]string{"fit", data, "--loss", loss, "-o", p.path("model.npz"), "--max-iter", "1", "--threads", "1", "-d", "1"}, args...)...)
 			code, stderr := program.end(t)
 			require.Zero(t, code, stderr)

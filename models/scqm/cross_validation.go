@@ -84,11 +84,7 @@ func (r *request) heldOutError(ctx context.Context, parts []fold, ridge float64,
 // crossValidate returns the mean squared error at hidden entries of the held-out rows of each part. For each part it
 // makes a short fit to the training rows.
 func crossValidate(ctx context.Context, x Data, parts []fold, c Config, learn learner) (float64, error) {
-	c.Solver, c.Inits = nil, 1
-	c.Options = framework.Options{
-		MaxIterations: ridgeIterations, MinRelativeDecrease: ridgeGain,
-		TimeLimit: c.Options.TimeLimit, Begin: c.Options.Begin,
-	}
+	c.Solver, c.Inits, c.Options = nil, 1, shortFit(c.Options)
 	var sum, total float64
 	for _, f := range parts {
 		fit, err := learn(ctx, x.Select(f.learned), c)
@@ -113,6 +109,13 @@ func crossValidate(ctx context.Context, x Data, parts []fold, c Config, learn le
 		total += test.TotalWeight()
 	}
 	return sum / total, nil
+}
+
+// shortFit returns the options of a fit that need not end at a minimum, with the time limit of o.
+func shortFit(o framework.Options) framework.Options {
+	return framework.Options{
+		MaxIterations: ridgeIterations, MinRelativeDecrease: ridgeGain, TimeLimit: o.TimeLimit, Begin: o.Begin,
+	}
 }
 
 // fold lists the rows that are held out and the rows that a fit learns from.

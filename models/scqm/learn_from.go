@@ -2,14 +2,15 @@ package scqm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/framework/rowloss"
+	"github.com/scqm/scqm/internal/memory"
 	"github.com/scqm/scqm/models/scqm/internal/blocks"
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 	"github.com/scqm/scqm/models/scqm/internal/streaming"
@@ -23,8 +24,9 @@ import (
 //
 // Each read recomputes the coordinates of a row from the row and the sheet alone. For l2, squared_l2, huber and
 // similar losses a read is one majorize-minimize step. For other losses a read gives cost and gradient with tau
-// eliminated, for L-BFGS. The start takes two reads, and one more for each further start. The objective is that of
-// projected rows, as computed by [Model.Transform], which takes a longer read at the end.
+// eliminated, for L-BFGS. The start is a short fit in memory to a sample of at most 2,000 rows, with Inits starts; it
+// takes two reads. The objective is that of projected rows, as computed by [Model.Transform], which takes a longer read
+// at the end.
 //
 // Model.Tau is nil; see [Model.Transform]. As in Learn, status and residuals are computed from sums over all rows.
 // The curvature times the extent is computed from at most 16384 evenly spread rows. A checkpoint only holds the model
@@ -48,7 +50,7 @@ func LearnFrom(ctx context.Context, e Engine, c Config) (*Fit, error) {
 	p := streaming.New(ctx, e, c.Loss, c.Latent, columns)
 	var err error
 	f := &streamFit{ctx: ctx, c: c, p: p, columns: columns, notes: notes}
-	if f.starts, err = p.NewStarts(c.streamStarts()); err != nil {
+	if f.starts, err = p.NewStarts(); err != nil {
 		return nil, err
 	}
 	l, err := roundedFor(c.Loss, f.starts.Sample())
@@ -100,39 +102,39 @@ func (f *streamFit) fitScreened() (*Fit, error) {
 	return fitScreened(f.ctx, f.screening, f.c, f.p.Weight, &f.columns, f.fit)
 }
 
-// fit runs the solver from the starts.
+// fit runs the solver from a fit to the sample.
 func (f *streamFit) fit(c Config) (*Fit, error) {
 	p := f.p
-	m := c.Latent + f.columns
-	given, count, enough := f.screening.starts(c, f.starts.Principal(m), m)
-	f.starts.Begin(f.columns, c.ridge(), given)
-	best, note, failure := bestStart(count, enough, c.streamLimits(p, f.starts), func(k int, o framework.Options) (*streamRun, error) {
-		run, failure := p.Run(f.ctx, f.starts, k, c.Solver, o)
-		if run == nil {
-			return nil, failure
-		}
-		r := &streamRun{Run: run}
-		r.describe(p, c.Loss)
-		return r, failure
-	})
-	if best == nil {
+	from, err := f.ofSample(c)
+	if err != nil {
+		return nil, err
+	}
+	f.starts.Begin(f.columns, c.ridge(), from)
+	run, failure := p.Run(f.ctx, f.starts, c.Solver, c.streamLimits(p, f.starts))
+	if run == nil {
 		return nil, fitError(failure, true)
 	}
-	notes := slices.Clone(f.notes)
-	if note != "" {
-		notes = append(notes, note)
-	}
-	fit := &Fit{Run: best.Result, Model: best.model, Reads: p.Reads()}
-	fit.Model.Meta = c.streamMeta(p, best, notes)
-	fit.Model.Meta.judgeCurvature(best.finding.curvature)
+	model, curvature := modelOf(run, p, c.Loss)
+	fit := &Fit{Run: run.Result, Model: model, Reads: p.Reads()}
+	fit.Model.Meta = c.streamMeta(p, run, f.notes)
+	fit.Model.Meta.judgeCurvature(curvature)
 	return fit, fitError(failure, false)
 }
 
-// streamStarts returns the settings of the starts of a streamed fit.
-func (c Config) streamStarts() streaming.Settings {
-	return streaming.Settings{
-		Starts: c.Inits, Components: rotatedComponents, Seed: c.Seed, Ridge: c.ridge(),
+// ofSample returns c, Q and Theta of a short fit to the sample, nil if that fails. A stream from there takes fewer
+// reads than one from a plane, and no reads to choose among planes or starts.
+func (f *streamFit) ofSample(c Config) (framework.Point, error) {
+	c.Solver, c.Curvature, c.Linear = nil, f.columns, f.columns == 0
+	c.Options = shortFit(c.Options)
+	fit, err := learnInMemory(f.ctx, f.starts.Sample(), c)
+	if large := (*memory.Error)(nil); errors.As(err, &large) { // less memory must not give another model
+		large.Less = ""
+		return nil, fmt.Errorf("scqm: a fit of some of the rows, from which a stream begins: %w", large)
 	}
+	if err != nil || fit.Model.Curvature != f.columns {
+		return nil, f.ctx.Err()
+	}
+	return pointOf(fit.Model.sheet(), 0)[:BlockTau], nil
 }
 
 // checkStream rejects settings that streamed fits do not support.
@@ -187,20 +189,6 @@ func learnAsStream(ctx context.Context, x Data, c Config) (*Fit, error) {
 	return fit, failure
 }
 
-// streamRun is the run from one start.
-type streamRun struct {
-	*streaming.Run
-	model   *Model
-	finding finding
-}
-
-func (r *streamRun) outcome() (*framework.Result, finding) {
-	if r == nil {
-		return nil, finding{}
-	}
-	return r.Result, r.finding
-}
-
 // streamLimits returns the options of a run, with the limits that apply to a streamed run.
 func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framework.Options {
 	o := c.Options
@@ -208,26 +196,26 @@ func (c Config) streamLimits(p *streaming.Problem, s *streaming.Starts) framewor
 	return c.fingerprinted(o, p.N(), p.Shape().D, p.Shape().S, c.Solver, func(h hash.Hash) { h.Write(s.ID()) })
 }
 
-// describe sets the model of a run, in canonical form, and its curvature times extent.
-func (r *streamRun) describe(p *streaming.Problem, loss framework.Loss) {
+// modelOf returns the model of a run, in canonical form, and its curvature times extent.
+func modelOf(r *streaming.Run, p *streaming.Problem, loss framework.Loss) (m *Model, curvature float64) {
 	shape, x := p.Shape(), r.Result.Point
 	f := sheet.New(shape.D, shape.Latent, shape.S)
 	f.Load(x[BlockC], x[BlockQ], x[BlockTheta])
-	r.model = &Model{Loss: loss}
-	r.model.fromSheet(f)
-	var curvature float64
-	if r.Cost != nil {
-		var tau, weights []float64
-		d := shape.Latent
-		for at := 0; at < len(r.Cost.Sample); at += 1 + d {
-			weights = append(weights, r.Cost.Sample[at])
-			tau = append(tau, r.Cost.Sample[at+1:at+1+d]...)
-		}
-		curvature = r.model.CurvatureExtent(tau, weights)
-		sheet.Canonicalize(f, likeTau(r.Cost, d), nil)
+	m = &Model{Loss: loss}
+	m.fromSheet(f)
+	if r.Cost == nil {
+		return m, 0
 	}
-	r.finding = newFinding(r.Result.Cost, curvature, p.N(), shape.D, shape.Latent)
-	r.model.fromSheet(f)
+	var tau, weights []float64
+	d := shape.Latent
+	for at := 0; at < len(r.Cost.Sample); at += 1 + d {
+		weights = append(weights, r.Cost.Sample[at])
+		tau = append(tau, r.Cost.Sample[at+1:at+1+d]...)
+	}
+	curvature = m.CurvatureExtent(tau, weights)
+	sheet.Canonicalize(f, likeTau(r.Cost, d), nil)
+	m.fromSheet(f)
+	return m, curvature
 }
 
 // likeTau returns rows of d coordinates with the mean and the covariance of all tau_i, which determine the
@@ -246,7 +234,7 @@ func likeTau(o *blocks.FirstOrder, d int) []float64 {
 }
 
 // streamMeta returns the Meta of a fit; see [Problem.meta].
-func (c Config) streamMeta(p *streaming.Problem, r *streamRun, notes []string) Meta {
+func (c Config) streamMeta(p *streaming.Problem, r *streaming.Run, notes []string) Meta {
 	var kkt *KKT
 	if r.Norms != nil {
 		n := float64(p.N())

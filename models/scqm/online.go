@@ -224,11 +224,12 @@ func (o *Online) first(ctx context.Context, x Data, weight float64) error {
 		s.Prior, s.S = fit.Model.prior(), fit.Model.Curvature
 		o.begin(ctx, x)
 	}
-	starts, err := o.problem.NewStarts(o.config.streamStarts())
+	starts, err := o.problem.NewStarts()
 	if err != nil {
 		return err
 	}
-	if _, err := starts.Point(0); err != nil { // which sets the scales
+	starts.Begin(s.S, o.config.ridge(), nil)
+	if _, err := starts.Point(); err != nil { // which sets the scales
 		return err
 	}
 	found := o.problem.Scales()

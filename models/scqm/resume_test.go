@@ -47,7 +47,9 @@ func TestFitsGoOnFromEveryIteration(t *testing.T) {
 				}}).Model.Meta
 			}
 			want := fit(storing(&stored))
-			assert.NotEmpty(t, stored)
+			if s.Name != "streaming" { // whose sample is all of these rows
+				assert.NotEmpty(t, stored)
+			}
 			for k, b := range stored {
 				got := fit(resuming(b))
 				require.Equal(t, want, got, "%s, %s, store %d of %d", s.Name, loss.Name(), k, len(stored))

@@ -89,7 +89,7 @@ func BenchmarkStatelessSweep(b *testing.B) {
 		require.NoError(b, err)
 		b.Run(fmt.Sprintf("pure/D=%d", D), func(b *testing.B) {
 			p := streaming.New(context.Background(), engine, loss, 2, 3)
-			_, err := p.NewStarts(c.streamStarts())
+			_, err := p.NewStarts()
 			require.NoError(b, err)
 			next := framework.NewPoint(p.Blocks())
 			for b.Loop() {

@@ -17,9 +17,10 @@ func TestStreamCurvature(t *testing.T) {
 	for _, name := range []string{"mahalanobis", "lp 4", "huber"} {
 		loss := problemtest.Named(t, name, x.D)
 		p := New(t.Context(), &engine{x, loss}, loss, 1, 1)
-		starts, err := p.NewStarts(Settings{Ridge: 1e-3})
+		starts, err := p.NewStarts()
 		require.NoError(t, err)
-		at, err := starts.point(0)
+		starts.Begin(1, 1e-3, nil)
+		at, err := starts.Point()
 		require.NoError(t, err)
 		shape, fits := p.ArrowheadShape()
 		require.True(t, fits)

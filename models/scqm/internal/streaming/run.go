@@ -18,9 +18,9 @@ type Run struct {
 	Cost   *blocks.FirstOrder // likewise
 }
 
-// Run solves from start number k and judges the result, nil if there is none. Run and error can both be set.
-func (p *Problem) Run(ctx context.Context, s *Starts, k int, solver framework.Solver, o framework.Options) (*Run, error) {
-	x, err := s.Point(k)
+// Run solves from the start and judges the result, nil if there is none. Run and error can both be set.
+func (p *Problem) Run(ctx context.Context, s *Starts, solver framework.Solver, o framework.Options) (*Run, error) {
+	x, err := s.Point()
 	if err != nil {
 		return nil, err
 	}

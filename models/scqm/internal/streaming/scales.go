@@ -38,7 +38,7 @@ func (s *Starts) findScale(x framework.Point) error {
 // MedianResidual returns the median distance of the rows from the best flat sheet, or the median size of their
 // entries, estimated from the sample of the rows. The problem is that of a flat sheet; its loss is ignored.
 func (p *Problem) MedianResidual(entries bool) (float64, error) {
-	s, err := p.NewStarts(Settings{})
+	s, err := p.NewStarts()
 	if err != nil {
 		return 0, err
 	}

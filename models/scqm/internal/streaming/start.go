@@ -13,42 +13,23 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/planes"
 )
 
-// Settings are the settings of the starts of a fit.
-type Settings struct {
-	// Starts is the number of starts. Those beyond the axes given to [Starts.Begin] are drawn from the given number
-	// of leading Components, or from m if m is larger.
-	Starts, Components int
-	// Seed is the seed of random numbers.
-	Seed uint64
-	// Ridge is the scale-free penalty.
-	Ridge float64
-}
-
-// Starts computes the points from which a fit begins.
+// Starts computes the point from which a fit begins.
 type Starts struct {
 	p      *Problem
-	c      Settings
+	ridge  float64
 	mean   []float64
-	axes   []float64 // k x D
+	axes   []float64 // m x D
 	id     []byte    // fingerprint of the data
 	sample rows.Data
-	given  [][]float64 // axes of the first starts, see [Starts.Begin]
-	plane  float64     // cost of the principal plane; 0 before it has been read
+	from   framework.Point // c, Q and Theta, see [Starts.Begin]
 }
 
 // NewStarts computes mean, unit and a sample of the rows, with its principal components, in one read. It takes one
 // more read if a row may be too far from the others. The components need not be those of all rows: fits end at the
 // same minimum from either.
-func (p *Problem) NewStarts(c Settings) (*Starts, error) {
-	s := &Starts{p: p, c: c}
-	k := p.shape.M
-	if c.Starts > 1 {
-		k = min(max(k, c.Components), p.shape.D)
-	}
-	if err := s.components(k); err != nil {
-		return nil, err
-	}
-	return s, nil
+func (p *Problem) NewStarts() (*Starts, error) {
+	s := &Starts{p: p}
+	return s, s.components(p.shape.M)
 }
 
 // ID returns a fingerprint of the data, computed from their moments.
@@ -57,23 +38,22 @@ func (s *Starts) ID() []byte { return s.id }
 // Sample returns a sample of evenly spread rows, in memory.
 func (s *Starts) Sample() rows.Data { return s.sample }
 
-// Principal returns the first m principal axes.
-func (s *Starts) Principal(m int) []float64 { return s.axes[:m*s.p.shape.D] }
-
-// Begin sets the number of directions of curvature, at most that of the problem so far, the ridge, and the axes
-// of the first starts, each (d + s) x D.
-func (s *Starts) Begin(directions int, ridge float64, given [][]float64) {
+// Begin sets the number of directions of curvature, at most that of the problem so far, the scale-free penalty, and the
+// sheet from which the fit begins: c, Q and Theta, nil for that of the principal components.
+func (s *Starts) Begin(directions int, ridge float64, from framework.Point) {
 	s.p.reshape(directions)
-	s.c.Ridge, s.given = ridge, given
+	s.ridge, s.from = ridge, from
 }
 
-// Point returns start number k: a given one, or the principal components, and then random rotations of the leading
-// ones, with the least-squares Theta. The first one sets the penalty, by the cost of the principal plane. Each sets
-// the smoothing scale.
-func (s *Starts) Point(k int) (framework.Point, error) {
-	x, err := s.point(k)
+// Point returns the start. If it is not given, it is the principal components with the least-squares Theta. Point sets
+// the penalty, by the cost of the principal plane, and the smoothing scale.
+func (s *Starts) Point() (framework.Point, error) {
+	x, err := s.principal()
 	if err != nil {
 		return nil, err
+	}
+	if s.from != nil {
+		x = s.from.Clone()
 	}
 	return x, s.findScale(x)
 }
@@ -150,22 +130,17 @@ func (p *Problem) validateSpread(farthest float64, some rows.Data) error {
 	return rows.FarRow(int(far[0]), farthest, half)
 }
 
-func (s *Starts) point(k int) (framework.Point, error) {
+// principal returns the principal components with the least-squares Theta, and sets the penalty. It reads the rows
+// once.
+func (s *Starts) principal() (framework.Point, error) {
 	p, f := s.p, s.p.shape
-	axes := s.axes[:f.M*f.D]
-	switch {
-	case k < len(s.given):
-		axes = s.given[k]
-	case k > 0:
-		axes = planes.Rotation(s.axes, f.D, f.M, s.c.Seed, k)
-	}
-	x, sums, err := s.flatSheet(axes)
+	x, sums, err := s.flatSheet(s.axes[:f.M*f.D])
 	if err != nil {
 		return nil, err
 	}
 	m := p.load(x, sums[1:])
-	if k == 0 {
-		if err := s.scaleRidge(axes, sums[0]); err != nil {
+	if s.ridge != 0 && f.S > 0 {
+		if p.Regularizer, err = objective.Regularized(s.ridge, sums[0], p.weight, p.spread); err != nil {
 			return nil, err
 		}
 	}
@@ -187,25 +162,4 @@ func (s *Starts) flatSheet(axes []float64) (framework.Point, []float64, error) {
 		err = rows.ErrOverflow
 	}
 	return x, sums, err
-}
-
-// scaleRidge converts the ridge to Lambda by the cost of the principal plane, given with its axes or read once.
-func (s *Starts) scaleRidge(axes []float64, cost float64) error {
-	p := s.p
-	if d := p.shape.Latent * p.shape.D; p.shape.S > 0 && s.c.Ridge > 0 && !slices.Equal(axes[:d], s.axes[:d]) {
-		if s.plane == 0 {
-			_, sums, err := s.flatSheet(s.axes[:p.shape.M*p.shape.D])
-			if err != nil {
-				return err
-			}
-			s.plane = sums[0]
-		}
-		cost = s.plane
-	}
-	if s.c.Ridge == 0 || p.shape.S == 0 {
-		return nil
-	}
-	var err error
-	p.Regularizer, err = objective.Regularized(s.c.Ridge, cost, p.weight, p.spread)
-	return err
 }
