@@ -51,7 +51,7 @@ def same(a: SCQM, b: SCQM) -> bool:
 
 @pytest.mark.parametrize("loss", ["l2", "huber", "squared_l2", "l1"])
 def test_parts_make_the_fit_of_all_rows(loss: str) -> None:
-    X = sheet(2500)
+    X = sheet(5000)  # of which half are the sample that a fit starts from
     settings: Any = {"loss": loss, "max_iter": 1 if loss == "l1" else 4, "tol": 1e-9}
     with pytest.warns(ConvergenceWarning):
         whole = SCQM(2, solver="streaming", **settings).fit(X)
@@ -125,7 +125,7 @@ class Scaled(losses.Loss):
 
 
 def test_losses_of_ones_own_go_along() -> None:
-    X = sheet(BLOCK_ROWS + 100)
+    X = sheet(4 * BLOCK_ROWS + 100)
     with pytest.warns(ConvergenceWarning):
         got = fit_blocks(cut(X, BLOCK_ROWS), X.shape, 1, loss=Scaled(), max_iter=1)
     with pytest.warns(ConvergenceWarning):
