@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/internal/drill"
@@ -163,7 +164,8 @@ func TestOutliersStay(t *testing.T) {
 	require.Less(t, flagged, others/20)
 }
 
-// TestDrillOutliers wants a sphere with outliers within 1.4 times the least error that a given number of neighbours has.
+// TestDrillOutliers wants a sphere with outliers within 1.5 times the least error that a given number of neighbours has,
+// and within 1.25 in the mean of several clouds.
 func TestDrillOutliers(t *testing.T) {
 	needSpeed(t)
 	n, sizes := 1500, []int{60, 150, 400}
@@ -171,6 +173,7 @@ func TestDrillOutliers(t *testing.T) {
 		n, sizes = 10000, []int{120, 270, 600, 1200}
 	}
 	parts := []float64{.1, .2, 0}
+	var ratios []float64
 	drill.Run(t, "outliers", 2, func(c drill.Case) error {
 		s := noisy(c.Rand, n, 3, .02, sphereFar, func(p []float64) { unitSphere(c.Rand, p) })
 		s.scatter(c.Rand, parts[c.Index%len(parts)], 1.5)
@@ -180,11 +183,15 @@ func TestDrillOutliers(t *testing.T) {
 		}
 		got := s.off(run(t, Auto{Latent: 2}, s.x, Options{}).X)
 		t.Logf("%.0f %% outliers: %.3f of the best", 100*parts[c.Index%len(parts)], got/best)
-		if got > 1.4*best {
+		ratios = append(ratios, got/best)
+		if got > 1.5*best {
 			return fmt.Errorf("%.0f %% outliers: %.2g from the sphere, with the best number of neighbours %.2g", 100*parts[c.Index%len(parts)], got, best)
 		}
 		return nil
 	})
+	if len(ratios) > len(parts) {
+		require.LessOrEqual(t, stat.Mean(ratios, nil), 1.25)
+	}
 }
 
 // TestExactRowsStay wants rows without noise moved by a thousandth of the sphere at most.

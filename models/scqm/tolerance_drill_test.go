@@ -18,7 +18,8 @@ const roundingOfCosts = 1e-12
 // The tolerance says when a fit ends and never where it goes: a fit to a larger
 // tolerance is the beginning of one to a smaller tolerance, whose objective is
 // therefore no higher. One that is cut short at the most iterations is cut at
-// the same point whatever the tolerance.
+// the same point whatever the tolerance. Where several planes run to the end, as the
+// first folds, a smaller tolerance may let another one win.
 func TestDrillTolerances(t *testing.T) {
 	drill.Run(t, "tolerances", 4, func(c drill.Case) error {
 		x, d := outlyingRows(c)
@@ -60,6 +61,9 @@ func tightened(x Data, c Config) error {
 				return fmt.Errorf("objective %.12g at tolerance %g, %.12g at ten times that", run.Cost, c.Options.Tolerance, last.Cost)
 			}
 			for i, r := range last.History {
+				if i == 0 && run.History[0].Cost != r.Cost { // another plane has won
+					break
+				}
 				if i >= len(run.History) || run.History[i].Cost != r.Cost {
 					return fmt.Errorf("iteration %d differs from tolerance %g on", i, c.Options.Tolerance)
 				}

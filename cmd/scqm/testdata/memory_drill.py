@@ -68,7 +68,8 @@ class Drill:
         """Try something by chance; without a model there is none to load."""
         count, columns = self.rng.choice(SHAPES)
         solver, loss = self.rng.choice(SOLVERS), self.rng.choice(LOSSES)
-        if solver == "newton" and columns > 50:  # refused before memory is looked at
+        wide, l1 = solver == "newton" and columns > 50, loss == "l1"
+        if wide or (solver == "alternating" and l1):  # refused before memory counts
             solver = "auto"
         act, model = self.rng.randrange(4), self.model
         if act == 0 and model is not None:
