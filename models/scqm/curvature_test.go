@@ -88,3 +88,11 @@ func TestFindings(t *testing.T) {
 	assert.False(t, gentle.beats(gentle), "the first of equals stays")
 	assert.False(t, math.IsNaN(finding{0, 0, 1}.score()))
 }
+
+// Curvature below the normal numbers was scaled to infinity, whose eigenvalues are none.
+func TestLeastCurvatureHasAnExtent(t *testing.T) {
+	m := &Model{D: 4, Latent: 2, Curvature: 2, Theta: []float64{5e-324, 0, 0, 5e-324, 0, 0}}
+	v := m.CurvatureExtent([]float64{0, 0, 1, 0, 0, 1}, nil)
+	assert.GreaterOrEqual(t, v, 0.)
+	assert.Less(t, v, 1e-300)
+}

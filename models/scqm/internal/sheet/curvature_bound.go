@@ -34,7 +34,9 @@ func (f *Sheet) CurvatureBound() float64 {
 		return 0
 	}
 	g := New(f.D, f.Latent, f.S) // in units in which squares neither overflow nor vanish
-	floats.ScaleTo(g.Theta, 1/size, f.Theta)
+	for k, v := range f.Theta {
+		g.Theta[k] = v / size // 1/size may overflow
+	}
 	switch {
 	case f.Latent == 1:
 		return size * floats.Norm(g.Theta, 2)
@@ -55,7 +57,9 @@ func (f *Sheet) RootSquareNorm() float64 {
 		return 0
 	}
 	g := New(0, f.Latent, f.S)
-	floats.ScaleTo(g.Theta, 1/size, f.Theta)
+	for k, v := range f.Theta {
+		g.Theta[k] = v / size // 1/size may overflow
+	}
 	return size * g.squareBound()
 }
 
