@@ -94,11 +94,7 @@ func (o *Online) GoOn(m *Model) error {
 // prior returns the model as an earlier fit to continue from.
 func (m *Model) prior() *prior {
 	f := m.sheet()
-	p := &prior{Point: pointOf(f, 0)[:BlockTau], Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent}
-	if bent := (objective.Regularizer{Lambda: 1}).PenaltyOf(f.Shape, nil, f.Theta); bent > 0 {
-		p.Lambda = m.Meta.Penalty / bent
-	}
-	return p
+	return &prior{Point: pointOf(f, 0)[:BlockTau], Tau: slices.Clone(m.Tau), N: len(m.Tau) / m.Latent, Lambda: m.lambda()}
 }
 
 // adopt sets the number of directions of curvature to that of the earlier fit, if the number is estimated.

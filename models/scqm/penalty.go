@@ -27,3 +27,12 @@ func (p *Problem) scaleRidge(ridge, flat, spread float64) (err error) {
 	p.Regularizer, err = objective.Regularized(ridge, flat, p.Data().TotalWeight(), spread)
 	return err
 }
+
+// lambda returns the factor of the penalty of a fit, 0 for a flat sheet.
+func (m *Model) lambda() float64 {
+	f := m.sheet()
+	if bent := (objective.Regularizer{Lambda: 1}).PenaltyOf(f.Shape, nil, f.Theta); bent > 0 {
+		return m.Meta.Penalty / bent
+	}
+	return 0
+}

@@ -1,7 +1,10 @@
 package scqm
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/dense"
@@ -31,14 +34,40 @@ func (r *request) turnRows() (undo, error) {
 	}
 	c := *r.config
 	c.Loss = &nearest.DiagonalForm{Values: values, Of: r.loss}
-	plain := r.loss
+	plain, given := r.loss, r.data
 	r.data, r.loss, r.config = data, c.Loss, &c
-	return func(_ context.Context, fit *Fit, failure error) error {
-		if fit != nil {
-			fit.turnBack(back, plain, data.Weights)
+	return func(ctx context.Context, fit *Fit, failure error) error {
+		if fit == nil {
+			return failure
 		}
-		return failure
+		fit.turnBack(back, plain, data.Weights)
+		if fit.Run.Status != framework.Converged {
+			return failure
+		}
+		return cmp.Or(failure, fit.certifyTurned(ctx, given, &c))
 	}, nil
+}
+
+// certifyTurned computes the stationarity of a converged fit after the rotation, which has rounded c relative to its
+// size. Far from the origin this can be more than the tolerance.
+func (f *Fit) certifyTurned(ctx context.Context, x Data, c *Config) error {
+	m := f.Model
+	p, err := NewProblem(ctx, x, m.Loss, m.Latent, len(f.Run.Point[BlockQ])/x.D-m.Latent, c.Threads)
+	if err != nil {
+		return err
+	}
+	p.Lambda = m.lambda()
+	now := make([]float64, len(f.Run.Stationarity))
+	if err := p.Stationarity(now, f.Run.Point); err != nil {
+		return err
+	}
+	tolerance := cmp.Or(c.Options.Tolerance, framework.DefaultTolerance)
+	if worst := slices.Max(now); worst > tolerance {
+		f.Run.Status, f.Run.Stationarity = framework.Stalled, now
+		f.Run.Message = fmt.Sprintf("the rounding of c leaves a first-order residual of %.2g, above the tolerance %.2g; subtract the mean from the rows", worst, tolerance)
+		m.Meta.Status, m.Meta.Message, m.Meta.Stationarity = f.Run.Status.String(), f.Run.Message, now
+	}
+	return nil
 }
 
 // turnBack rotates a fit back to the original coordinates, with the signs of the canonical form in these coordinates.
