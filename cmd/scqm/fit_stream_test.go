@@ -84,7 +84,7 @@ func TestFitSaysWhatNeedsMemory(t *testing.T) {
 func TestFitOfAGrowingFile(t *testing.T) {
 	p := newPlace(t)
 	data := p.matrix("data.npy", bowl(120000, 8))
-	program := start(t, nil, "fit", data, "-o", p.path("model.npz"), "--memory", "16M", "--progress", "always", "--loss", "l1", "--tol", "1e-300") // minutes
+	program := start(t, nil, "fit", data, "-o", p.path("model.npz"), "--memory", "32M", "--progress", "always", "--loss", "l1", "--tol", "1e-300") // minutes
 	for bar := ""; !strings.Contains(bar, " rows "); {
 		var err error
 		bar, err = program.stderr.ReadString('\r')
