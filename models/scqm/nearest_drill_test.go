@@ -10,7 +10,7 @@ import (
 )
 
 // TestDrillNearestOfOverfitted: no row is sent farther from the sheet of a model that
-// bends around its rows than the fit itself left it, where nearest points are exact.
+// bends around its rows than the fit itself left it, where nearest points are exact: under l1 that is for d = 1.
 func TestDrillNearestOfOverfitted(t *testing.T) {
 	drill.Run(t, "overfitted sheets", 12, func(c drill.Case) error {
 		const n = 40
@@ -35,7 +35,7 @@ func TestDrillNearestOfOverfitted(t *testing.T) {
 		}
 		for i := range n {
 			before, now := lossAt(t, m, x.Row(i), m.Tau[i*d:(i+1)*d]), lossAt(t, m, x.Row(i), tau[i*d:(i+1)*d])
-			if exact := d <= 2 || rowloss.StructureOf(m.Loss) == rowloss.StructureRadial; exact && now > before*(1+2e-9)+1e-12 {
+			if exact := d == 1 || d == 2 && name != "l1" || rowloss.StructureOf(m.Loss) == rowloss.StructureRadial; exact && now > before*(1+2e-9)+1e-12 {
 				return fmt.Errorf("%s, d = %d, D = %d, row %d: loss %.17g, and %.17g in the fit", name, d, D, i, now, before)
 			}
 		}
