@@ -1,6 +1,8 @@
 package scqm
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -143,4 +145,25 @@ func TestTurnsFormsOnly(t *testing.T) {
 	assert.True(t, turns(40, 40, correlated(t, 40), Config{}))
 	assert.False(t, turns(40, 40, correlated(t, 40), Config{Solver: solvers.RGD{}}), "the published solver is left as it is")
 	assert.False(t, turns(40, 40, losses.L1(), Config{}), "not a form of the residuals")
+}
+
+// Far from the origin c is rounded by more than the tolerance when a fit is rotated back: it is not called converged.
+func TestRotatedFitsAreCertifiedAsTheyAre(t *testing.T) {
+	loss := correlated(t, 5)
+	for _, offset := range []float64{0, 1e11} {
+		x := noisyParaboloid(rand.New(rand.NewPCG(7, 81)), 5, 2, 60)
+		for i := range x.X {
+			x.X[i] += offset
+		}
+		fit, err := Learn(t.Context(), x, Config{Latent: 2, Curvature: FullCurvature, Loss: loss, Ridge: 0.01})
+		require.NoError(t, err)
+		p, err := NewProblem(t.Context(), x, loss, 2, fit.Model.Curvature, 1)
+		require.NoError(t, err)
+		p.Lambda = fit.Model.lambda()
+		found := make([]float64, 4)
+		require.NoError(t, p.Stationarity(found, fit.Run.Point))
+		within := slices.Max(found) <= framework.DefaultTolerance
+		assert.Equal(t, offset == 0, within, "offset %g: %v", offset, found)
+		assert.Equal(t, within, fit.Run.Status == framework.Converged, "offset %g: %s", offset, fit.Run.Message)
+	}
 }

@@ -33,7 +33,8 @@ func streamedRows(t *testing.T, k int) Data {
 }
 
 // What streaming ends at is as low as what a fit in memory does, to 2e-4, and what it calls
-// stationary is. The directions of curvature are given: a sample may show another number. Up to 320 outer coordinates losses that cannot be swept end within 1e-6
+// stationary is. The directions of curvature are given: a sample may show another number.
+// Up to 320 outer coordinates losses that cannot be swept end within 1e-6
 // of a fit in memory, or below it, but for l1 with rows far away. With these, squares
 // have several minima, a tenth apart: under mahalanobis a fit comes to the lower one here
 // or there.
