@@ -174,7 +174,7 @@ func (a Continuation) goOn(e *framework.Evaluator, s *ContinuationState) error {
 			return framework.ErrNoProgress
 		}
 		if s.Finish != nil {
-			s.X, s.Cost, s.Eps, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, nil
+			s.X, s.Cost, s.Eps, s.Multipliers, s.Finish = s.Finish.X, s.Finish.Cost, s.Finish.Eps, s.Finish.Multipliers, nil
 		}
 		if err := a.restartInner(e, s, s.X); err != nil {
 			return err

@@ -57,3 +57,20 @@ func TestFitsGoOnFromEveryIteration(t *testing.T) {
 		}
 	}
 }
+
+// The multipliers of the polish certify this fit, whose last iterations minimise the cost itself. A run that resumes
+// in these iterations ends with the same verdict.
+func TestMultipliersAreStoredAfterThePolish(t *testing.T) {
+	x := Data{N: 4, D: 5, X: []float64{0, 1094, 0, 3.7, 0, 3, 0, 0, 3.7, 3, 0, 0, 0, 3.7, 0, 1, 0, 2, 3.7, 1}}
+	loss, err := losses.Lp(1.25)
+	require.NoError(t, err)
+	var stored [][]byte
+	fit := func(checkpoint *framework.Checkpoint) Meta {
+		return learn(t, x, Config{Latent: 2, Curvature: 3, Loss: loss, Ridge: 0.001, Threads: 1, Options: framework.Options{Checkpoint: checkpoint}}).Model.Meta
+	}
+	want := fit(storing(&stored))
+	require.Equal(t, framework.Converged.String(), want.Status)
+	for k, b := range stored[max(0, len(stored)-10):] {
+		require.Equal(t, want, fit(resuming(b)), "store %d of the last 10", k)
+	}
+}
