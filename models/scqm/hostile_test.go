@@ -42,6 +42,7 @@ func hostileData() map[string]Data {
 		add("1e100", n, D, func(rng *rand.Rand, _, _ int) float64 { return 1e100 * rng.NormFloat64() })
 		add("1e-100", n, D, func(rng *rand.Rand, _, _ int) float64 { return 1e-100 * rng.NormFloat64() })
 		add("1e-300", n, D, func(rng *rand.Rand, _, _ int) float64 { return 1e-300 * rng.NormFloat64() })
+		add("denormal", n, D, func(_ *rand.Rand, i, j int) float64 { return math.SmallestNonzeroFloat64 * float64(i+j) })
 		add("1e300", n, D, func(rng *rand.Rand, _, _ int) float64 { return 1e300 * rng.NormFloat64() })
 		add("mixed scales", n, D, func(rng *rand.Rand, _, j int) float64 { return math.Pow(10, float64(6*j-6)) * rng.NormFloat64() })
 		add("outlier 1e12", n, D, func(rng *rand.Rand, i, _ int) float64 {

@@ -184,6 +184,13 @@ func TestBoundedLossesSeeFiniteResiduals(t *testing.T) {
 
 // The quantile 1/2 is half of l1, but for another minimum nearby, as its rows are not moved along kinks; of others the
 // part below is about p.
+// Doubling a denormal number can multiply a norm by 1.5.
+func TestNormsDoNotRedescend(t *testing.T) {
+	for _, extent := range []float64{0, math.SmallestNonzeroFloat64, 1e-310, 1, 1e300} {
+		assert.False(t, redescends(losses.L2(), 3, extent), "extent %g", extent)
+	}
+}
+
 func TestQuantileSheets(t *testing.T) {
 	x, _ := twoSheets(3, 200)
 	half, err := losses.Quantile(0.5)
