@@ -122,4 +122,6 @@ func TestSlopes(t *testing.T) {
 	none := SlopeOf(gaussians(6, 2000, 3), make([]float64, 3), axes, []float64{4}, 1)
 	assert.InDelta(t, 0, none.Slope, 0.05)
 	assert.Less(t, none.Share, 0.02)
+	flat := SlopeOf(gaussians(6, 2000, 3), make([]float64, 3), axes, []float64{1e-170}, 1) // whose square is 0
+	assert.Less(t, flat.Share, 0.02)
 }

@@ -316,8 +316,6 @@ func SlopeOf(x rows.Data, c, axes, bend []float64, d int) Slope {
 	if !(drawnSquares > 0) || !(seenSquares > 0) {
 		return Slope{}
 	}
-	return Slope{
-		Slope: sum / drawnSquares,
-		Share: math.Max(0, sum) * math.Max(0, sum) / (drawnSquares * seenSquares),
-	}
+	slope := sum / drawnSquares
+	return Slope{Slope: slope, Share: math.Max(0, slope) * math.Max(0, sum/seenSquares)}
 }
