@@ -5,13 +5,14 @@ import "math"
 const (
 	// Flat is the curvature, relative to the largest entry of a Hessian, that counts as zero.
 	Flat = 1e-10
-	// raised is the least curvature, in the same units, to which NewtonStep raises eigenvalues.
-	raised = 1e-3
+	// raised is the least curvature, in units of what counts as zero, to which NewtonStep raises eigenvalues.
+	raised = 1e7
 )
 
 // NewtonStep writes -H^-1 g for a symmetric d x d matrix h that is safely positive definite: with pivots above flat
 // times its largest entry. For other matrices it writes -|H|^-1 g, in which eigenvalues are replaced by their
-// magnitudes and raised to at least 1e-3 of the largest entry. h is overwritten. The step is a descent direction.
+// magnitudes and raised to at least 1e7 flat times the largest entry. h is overwritten. The step is a descent
+// direction.
 //
 // Source: J. Greenstadt, On the relative efficiencies of gradient methods,
 // Mathematics of Computation 21 (1967) 360-367.
@@ -44,7 +45,7 @@ func NewtonStep(step, h, g []float64, flat float64) {
 	clear(step)
 	for k := range d {
 		axis := axes[k*d : (k+1)*d]
-		by := math.Max(math.Abs(h[k*d+k]), raised*size)
+		by := math.Max(math.Abs(h[k*d+k]), raised*flat*size)
 		by = -Dot(axis, g) / by
 		for i, v := range axis {
 			step[i] += float64(by * v)

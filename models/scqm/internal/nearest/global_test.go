@@ -104,6 +104,26 @@ func TestDrillNearest(t *testing.T) {
 	})
 }
 
+// Along valleys of the squared distance that are a million times as narrow as long, Newton's method arrives.
+func TestNearestPointsAlongNarrowValleys(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	for _, c := range []struct {
+		d, s     int
+		theta, y []float64
+	}{
+		{4, 1, []float64{20.44699767261921, -127.26134963260544, 63.30078192971889, 6.930818870280259, 25.09283998766486, 45.20858669579126, -52.61710330021673, 144.0925547893778, 12.56519914798339, -4.190599506266122}, []float64{-100.08149589446803, -61.53886057201929, 24.975863811751573, 23.159623982347036, -21.003869367135337}},
+		{2, 1, []float64{-19.51261199077158, 936.2668139049088, -75.54703048091737}, []float64{7.106125501078517, 64.19068472605674, 20.325990640499235}},
+		{2, 3, []float64{-18.9479004742235, 31.257484113910614, -26.006277159905007, 5.31918511190862, 11.936192626035888, -27.971359584060593, 10.658860777635015, -39.5715165225214, 49.15791083761564}, []float64{-11.598646648209137, 0.8805201031946303, -12.456301751882139, -7.942407125539794, 4.55332169726271}},
+	} {
+		f := sheet.New(c.d+c.s, c.d, c.s)
+		copy(f.Theta, c.theta)
+		p := NewProjection(f)
+		copy(p.Y, c.y)
+		least := leastOfMany(rng, p.Quadratic, 3000)
+		assert.LessOrEqual(t, p.Find(make([]float64, c.d)), least*(1+1e-9), "d = %d, s = %d", c.d, c.s)
+	}
+}
+
 // The decomposition that the search rests on is exact.
 func TestSextic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -28,7 +28,7 @@ type arc struct{ from, to, first, last float64 }
 
 const (
 	// maxHalvings bounds how often one arc is halved; maxArcs bounds the number of arcs examined.
-	maxHalvings, maxArcs = 32, 4096
+	maxHalvings, maxArcs = 32, 1 << 16
 	// sexticRounding is the rounding of P in units of its largest term.
 	sexticRounding = 0x1p-47
 )

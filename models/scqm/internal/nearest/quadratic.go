@@ -7,6 +7,10 @@ import (
 	"github.com/scqm/scqm/models/scqm/internal/sheet"
 )
 
+// narrow is the curvature, relative to the largest entry of the Hessian of h, that counts as zero. Along a valley the
+// curvature is about 1, and across it up to the square of Theta'tau: with [dense.Flat] steps are too short to arrive.
+const narrow = 1e-14
+
 // Quadratic minimises a quadratic form of z(tau) in R^m over tau in R^d,
 //
 //	h(tau) = e'Me + 2 b'e + sum_j p_j (tau_j - t_j)^2,   e = z(tau) - y,
@@ -115,12 +119,13 @@ func (q *Quadratic) metricGram() {
 // value. It returns h at the new point, and whether tau moved.
 func (q *Quadratic) Step(tau []float64, value float64, tries int) (float64, bool) {
 	q.derivatives(tau)
-	dense.NewtonStep(q.step, q.h, q.g, dense.Flat)
+	dense.NewtonStep(q.step, q.h, q.g, narrow)
 	slope, t := 2*floats.Dot(q.g, q.step), 1.0
+	rounding := Rounding * dense.Norm(q.me) * dense.Norm(q.Y) // of h, from that of e
 	for try := range tries {
 		floats.AddScaledTo(q.trial, tau, t, q.step)
 		next := q.Value(q.trial)
-		if Accepts(value, next, t, slope, try == 0) {
+		if Accepts(value, next, t, slope, try == 0) || try == 0 && next <= value+rounding {
 			copy(tau, q.trial)
 			return next, true
 		}
