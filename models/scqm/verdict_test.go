@@ -3,6 +3,7 @@ package scqm
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/scqm/scqm/framework"
 	"github.com/scqm/scqm/internal/drill"
+	"github.com/scqm/scqm/losses"
 	"github.com/scqm/scqm/models/scqm/internal/alternating"
 	"github.com/scqm/scqm/models/scqm/internal/objective"
 	"github.com/scqm/scqm/solvers"
@@ -147,4 +149,20 @@ func serves(s framework.Solver, l framework.Loss) bool {
 		return alternating.CanSweep(l) || quadratic
 	}
 	return true
+}
+
+// Entries of a residual that are 0 by rounding add |rounding|^p to the cost, which multipliers do not see. Here that is
+// a hundred-thousandth of the cost.
+func TestCertificatesCountTheRoundingOfEntries(t *testing.T) {
+	loss, err := losses.Lp(1.25)
+	require.NoError(t, err)
+	x := Data{N: 4, D: 2, X: []float64{1e-5, 1e7, -1e-5, 1e7, 1e-5, -1e7, -1e-5, -1e7}}
+	p, err := NewProblem(t.Context(), x, loss, 1, 0, 1)
+	require.NoError(t, err)
+	at := framework.Point{{0, 0}, {0, 1}, {}, {1e7, 1e7, -1e7, -1e7}}
+	dual, of := make([]float64, 8), make([]float64, 4)
+	require.NoError(t, loss.Evaluate(nil, dual, []float64{-1e-5, 0, 1e-5, 0, -1e-5, 0, 1e-5, 0}, 2))
+	p.SetMultipliers(dual)
+	require.NoError(t, p.Stationarity(of, at))
+	assert.Greater(t, slices.Max(of), framework.DefaultTolerance)
 }

@@ -76,14 +76,7 @@ func (p *Objective) PlainLoss() framework.Loss {
 func (p *Objective) losses(values, g, r []float64, from int) error {
 	D := p.sheet.D
 	if p.linear == nil {
-		evaluate := p.loss.Evaluate
-		if !p.data.Missing && dense.FiniteUntil(r) < len(r) {
-			evaluate = p.evaluateFinite
-		}
-		if err := evaluate(values, g, r, D); err != nil {
-			return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
-		}
-		return nil
+		return p.evaluateLoss(values, g, r)
 	}
 	at := p.linear[from*D : from*D+len(r)]
 	copy(g, at)
@@ -108,9 +101,20 @@ func conjugate(loss framework.Loss, g []float64) (sum float64) {
 	return sum
 }
 
-// evaluateFinite evaluates the loss. It writes NaN for rows that are not finite, as a bounded loss would hide them.
-func (p *Objective) evaluateFinite(values, g, r []float64, D int) error {
-	return dense.WithFiniteRows(r, D, func(r []float64) error { return p.loss.Evaluate(values, g, r, D) }, values, g)
+// evaluateLoss evaluates the loss. It writes NaN for rows that are not finite, as a bounded loss would hide them.
+func (p *Objective) evaluateLoss(values, g, r []float64) error {
+	D := p.sheet.D
+	evaluate := func(r []float64) error { return p.loss.Evaluate(values, g, r, D) }
+	var err error
+	if p.data.Missing || dense.FiniteUntil(r) == len(r) {
+		err = evaluate(r)
+	} else {
+		err = dense.WithFiniteRows(r, D, evaluate, values, g)
+	}
+	if err != nil {
+		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+	}
+	return nil
 }
 
 // multiplierCertificate evaluates the first-order conditions at x with the multipliers in place of gradients. With

@@ -1,7 +1,6 @@
 package objective
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -221,14 +220,14 @@ type GradientTerms struct {
 	Slack float64
 	// rough reports that some row has a residual larger than its own rounding error. It is tested by row, because the
 	// rounding error of a distant row would hide the residuals of the others.
-	rough bool
-	plain []float64 // D: memory
+	rough        bool
+	ends, slopes []float64 // memory of evaluateEnds
 }
 
 // Exact reports whether all residuals are rounding errors.
 func (t *GradientTerms) Exact() bool { return !t.rough }
 
-func (t *GradientTerms) reset() { *t = GradientTerms{plain: t.plain} }
+func (t *GradientTerms) reset() { *t = GradientTerms{ends: t.ends, slopes: t.slopes} }
 
 func (t *GradientTerms) add(o *GradientTerms) {
 	for k := range t.Norms {
@@ -239,12 +238,6 @@ func (t *GradientTerms) add(o *GradientTerms) {
 	t.rough = t.rough || o.rough
 }
 
-// addTerm adds one term of the gradient of block k, with its norm and its relative uncertainty.
-func (t *GradientTerms) addTerm(k int, norm, uncertain float64) {
-	t.Norms[k] += norm
-	t.Noise[k] += norm * uncertain
-}
-
 // EvaluateTerms does what Evaluate does, and also sums the norms of the terms of all gradients in the same pass.
 func (p *Objective) EvaluateTerms(grad, x framework.Point) (cost float64, terms GradientTerms, err error) {
 	cost, err = p.evaluate(grad, x, &terms)
@@ -253,60 +246,67 @@ func (p *Objective) EvaluateTerms(grad, x framework.Point) (cost float64, terms 
 
 // addTerms adds the terms of a batch of rows that begins at row from, with residuals r and gradients g of the loss.
 func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from int) error {
-	D := p.sheet.D
-	for i := range len(r) / D {
-		if err := p.addRowTerms(w, t, r[i*D:(i+1)*D], g[i*D:(i+1)*D], from, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addRowTerms adds the terms of row i of a batch that begins at row from. The gradient of a loss is roughly a
-// power of the residual, so that it has the same relative uncertainty.
-func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from, i int) error {
 	f := p.sheet
-	z, phi := w.Row(w.Z, f.M, i), w.Row(w.Phi, f.Q, i)
-	i += from
-	tau := p.blocks[BlockTau].Row(p.at[BlockTau], i)
-	weight := p.data.Weight(i)
-	if !(weight > 0) {
-		return nil
+	D, n := f.D, len(r)/f.D
+	if err := p.evaluateEnds(w, t, r, from); err != nil {
+		return err
 	}
-	around, resid := p.extent(r, z, i)
-	t.rough = t.rough || resid > InterpolationError(around, p.center)
-	uncertain := 0.0
-	if resid > 0 && p.linear == nil {
-		uncertain = math.Min(1, unitRoundoff*around/resid)
-	}
-	if p.linear != nil {
-		if err := p.addSlack(t, g, r, weight*unitRoundoff*around); err != nil {
-			return err
+	for i := range n {
+		weight := p.data.Weight(from + i)
+		if !(weight > 0) {
+			continue
 		}
-	}
-	length := weight * dense.Norm(g)
-	f.Jacobian(w.Hess.E, tau)
-	t.addTerm(BlockC, length, uncertain)
-	t.addTerm(BlockQ, length*dense.Norm(z), uncertain)
-	t.addTerm(BlockTheta, length*dense.Norm(phi), uncertain)
-	t.addTerm(BlockTau, length*dense.Norm(w.Hess.E), uncertain)
-	if prior := p.Prior.Of(p.data, i); prior != nil {
-		slope := make([]float64, f.Latent)
-		prior.AddGradient(slope, tau, weight)
-		t.addTerm(BlockTau, floats.Norm(slope, 2), 0)
+		around, resid := p.extent(r[i*D:(i+1)*D], w.Row(w.Z, f.M, i), from+i)
+		t.rough = t.rough || resid > InterpolationError(around, p.center)
+		var change float64
+		if resid > 0 || p.linear != nil {
+			at := g[i*D : (i+1)*D]
+			change = weight * max(dense.Distance(t.slopes[i*D:(i+1)*D], at), dense.Distance(t.slopes[(n+i)*D:(n+i+1)*D], at))
+		}
+		length := weight * dense.Norm(g[i*D:(i+1)*D])
+		if p.linear != nil {
+			t.Slack += unitRoundoff * around * change
+			change = 0
+		}
+		p.addRowTerms(w, t, length, min(change, length), from, i)
 	}
 	return nil
 }
 
-// addSlack adds the change of l(r) - g'r by a rounding error of r: almost zero except at kinks, where g is not
-// the gradient of the loss.
-func (p *Objective) addSlack(t *GradientTerms, g, r []float64, rounding float64) error {
-	t.plain = dense.Grow(t.plain, len(r))
-	if err := p.loss.Evaluate(nil, t.plain, r, len(r)); err != nil {
-		return fmt.Errorf("scqm: loss %s: %w", p.loss.Name(), err)
+// evaluateEnds evaluates the gradients of the loss at the residuals of a batch minus and plus their rounding errors.
+// They tell what these errors change: near kinks and near 0, where the slope of a loss is steep, this is much more than
+// the relative error of the residual of a row.
+func (p *Objective) evaluateEnds(w *nearest.Worker, t *GradientTerms, r []float64, from int) error {
+	f := p.sheet
+	t.ends, t.slopes = dense.Grow(t.ends, 2*len(r)), dense.Grow(t.slopes, 2*len(r))
+	for i := range len(r) / f.D {
+		lo, hi := i*f.D, (i+1)*f.D
+		around, _ := p.extent(r[lo:hi], w.Row(w.Z, f.M, i), from+i)
+		rounding := unitRoundoff * around / math.Sqrt(float64(f.D)) // of an entry
+		for k, v := range r[lo:hi] {
+			t.ends[lo+k], t.ends[len(r)+lo+k] = v-rounding, v+rounding
+		}
 	}
-	t.Slack += rounding * floats.Distance(t.plain, g, 2)
-	return nil
+	return p.evaluateLoss(nil, t.slopes, t.ends)
+}
+
+// addRowTerms adds the terms of row i of a batch that begins at row from. The gradient of its loss has the given length,
+// of which change is uncertain.
+func (p *Objective) addRowTerms(w *nearest.Worker, t *GradientTerms, length, change float64, from, i int) {
+	f := p.sheet
+	tau := p.blocks[BlockTau].Row(p.at[BlockTau], from+i)
+	f.Jacobian(w.Hess.E, tau)
+	for k, by := range [NumBlocks]float64{
+		BlockC: 1, BlockQ: dense.Norm(w.Row(w.Z, f.M, i)), BlockTheta: dense.Norm(w.Row(w.Phi, f.Q, i)), BlockTau: dense.Norm(w.Hess.E),
+	} {
+		t.Norms[k] += length * by
+		t.Noise[k] += change * by
+	}
+	if prior := p.Prior.Of(p.data, from+i); prior != nil {
+		slope := make([]float64, f.Latent)
+		prior.AddGradient(slope, tau, p.data.Weight(from+i))
+		t.Norms[BlockTau] += floats.Norm(slope, 2)
+	}
 }
 
 // extent returns the largest norm among the terms of the residual of row i, and its norm.
