@@ -1,6 +1,7 @@
 package scqm
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -263,7 +264,10 @@ func exactAt(at framework.Point, x Data, m *Model, prior []float64) *exactFit {
 		e.tau = append(e.tau, exacts(at[BlockTau][i*d:(i+1)*d]))
 	}
 	e.evaluate()
-	e.lambda = over(larger(exactly(0), less(exactly(m.Meta.Penalty), e.priorValue())), e.penalty)
+	e.lambda = exactly(0)
+	if m.Meta.Ridge > 0 { // else the difference is a rounding error
+		e.lambda = over(larger(exactly(0), less(exactly(m.Meta.Penalty), e.priorValue())), e.penalty)
+	}
 	return e
 }
 
@@ -299,10 +303,7 @@ func (e *exactFit) evaluate() {
 	slopes := exactly(0)
 	e.interpolate = true
 	var rounding, bent float64
-	offset := 0.0
-	for _, v := range e.c {
-		offset = math.Max(offset, math.Abs(float(v)))
-	}
+	offset := float(length(e.c))
 	for i := range e.x.N {
 		z, phi := append([]number(nil), e.tau[i]...), []number(nil)
 		for a, t := range e.tau[i] {
@@ -310,38 +311,35 @@ func (e *exactFit) evaluate() {
 				phi = append(phi, times(t, u))
 			}
 		}
+		terms := 0.0 // of the curved part, which can cancel: canonical form rounds each
 		for k := range e.s {
 			v := exactly(0)
 			for a := range phi {
-				v = sum(v, times(e.theta[a*e.s+k], phi[a]))
+				term := times(e.theta[a*e.s+k], phi[a])
+				terms = math.Max(terms, math.Abs(float(term)))
+				v = sum(v, term)
 			}
 			z = append(z, v)
 			if e.x.Weight(i) > 0 {
 				bent = math.Max(bent, math.Abs(float(v)))
 			}
 		}
-		r, row := zeros(e.x.D), exacts(e.x.Row(i))
-		around := 0.0
-		for _, v := range z {
-			around = math.Max(around, math.Abs(float(v)))
-		}
-		largest := 0.0
+		r, row, apart := zeros(e.x.D), exacts(e.x.Row(i)), zeros(e.x.D)
 		for k := range r {
 			if !e.there(i, k) {
 				continue
 			}
 			r[k] = less(e.c[k], row[k])
-			around = math.Max(around, math.Abs(float(r[k])))
+			apart[k] = r[k]
 			for a, v := range z {
 				r[k] = sum(r[k], times(e.columns[a][k], v))
 			}
-			largest = math.Max(largest, math.Abs(float(r[k])))
 		}
 		value, g := e.loss.evaluate(r)
 		if w := e.x.Weight(i); w > 0 {
-			err := 1e-13*around + 1e-15*offset
-			e.interpolate = e.interpolate && largest <= 1.1*err
-			rounding = math.Max(rounding, err)
+			err := 1e-13*float(larger(length(z), length(apart))) + 1e-15*offset
+			e.interpolate = e.interpolate && float(length(r)) <= 1.1*err
+			rounding = max(rounding, err, 1e-15*terms)
 			slopes = sum(slopes, times(exactly(w), length(g)))
 			e.value = sum(e.value, times(exactly(w), value))
 		}
@@ -539,7 +537,7 @@ func (e *exactFit) rounded(l framework.Loss, eps float64) [][]number {
 	out := make([][]number, e.x.N)
 	g := make([]float64, e.x.D)
 	for i := range out {
-		if err := smooth.Evaluate(nil, g, e.residual(i, unit), e.x.D); err != nil {
+		if err := smooth.Evaluate(nil, g, e.residual(i, unit), e.x.D); err != nil || !(framework.Point{g}).Finite() {
 			return nil
 		}
 		out[i] = exacts(g)
@@ -583,7 +581,7 @@ func (e *exactFit) settle(l framework.Loss, eps float64) {
 			}
 		}
 		var step mat.VecDense
-		if step.SolveVec(h, g) != nil {
+		if err := step.SolveVec(h, g); err != nil && !errors.As(err, new(mat.Condition)) {
 			continue
 		}
 		for j := range tau {
