@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -390,4 +391,36 @@ func TestARunThatIsNotJudgedIsCancelled(t *testing.T) {
 	assert.Nil(t, p.judge(run))
 	assert.Equal(t, framework.Cancelled, run.Status)
 	assert.Contains(t, run.Message, "cancelled")
+}
+
+// cancelledAt is a context that is cancelled after its error was asked for some times.
+type cancelledAt struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (c cancelledAt) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever its context is cancelled, a fit says so or is complete.
+func TestCancelledFitsSaySo(t *testing.T) {
+	x := arc(1, 40, 0.1)
+	fit := func(asked int64) (*Fit, int64, error) {
+		ctx := cancelledAt{t.Context(), &atomic.Int64{}}
+		ctx.left.Store(asked)
+		out, err := Learn(ctx, x, Config{Latent: 1, Loss: losses.L2(), Threads: 1})
+		return out, asked - ctx.left.Load(), err
+	}
+	want, all, err := fit(math.MaxInt64)
+	require.NoError(t, err)
+	for asked := all - 1; asked >= 0; asked -= 1 + (all-asked)/20 { // the last ones come after the run
+		got, _, err := fit(asked)
+		if err == nil && got.Run.Status != framework.Cancelled {
+			require.Equal(t, want.Model.Meta, got.Model.Meta, "cancelled after %d of %d questions", asked, all)
+		}
+	}
 }

@@ -49,7 +49,7 @@ func fitScreened(ctx context.Context, t *screening, c Config, weight func() floa
 // entries of held-out rows best. weight is the total weight of the rows.
 func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float64, again func(Config) (*Fit, error)) (*Fit, error) {
 	c.Options.Checkpoint = nil // belongs to the first fit
-	if ctx.Err() != nil || fit.Run.Status == framework.Cancelled {
+	if fit.Run.Status == framework.Cancelled {
 		return fit, nil
 	}
 	j := judgement{screening: t, again: again, fit: fit, config: c}
@@ -62,9 +62,7 @@ func (t *screening) judge(ctx context.Context, fit *Fit, c Config, weight float6
 		j.told.Verdict, j.told.Ridge = Flat, 0
 	}
 	if ctx.Err() != nil {
-		run, meta := j.fit.Run, &j.fit.Model.Meta
-		run.Status, run.Message = framework.Cancelled, "cancelled while the curvature was judged"
-		meta.Status, meta.Message = run.Status.String(), run.Message
+		j.fit.cancel("cancelled while the curvature was judged")
 		return j.fit, nil
 	}
 	j.fit.Model.Meta.enterCurvature(&j.told)

@@ -1,6 +1,10 @@
 package scqm
 
-import "context"
+import (
+	"context"
+
+	"github.com/scqm/scqm/framework"
+)
 
 // Learn fits a model to the data. Like framework.Solve, it returns the best model so far together with the error of a
 // failed run. A run that was cancelled or out of budget gives no error: see Meta.Status. A time limit counts from the
@@ -19,5 +23,8 @@ func Learn(ctx context.Context, x Data, c Config) (*Fit, error) {
 	}
 	fit, err := fitRows(ctx, x, c)
 	fit.explain(ctx, x)
+	if fit != nil && ctx.Err() != nil && fit.Run.Status != framework.Cancelled {
+		fit.cancel("cancelled before the result was reported; the best point is kept")
+	}
 	return fit, err
 }

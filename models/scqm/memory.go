@@ -75,7 +75,7 @@ func (f *footprint) problem() float64 {
 // size is a power of two.
 func (f *footprint) worker() float64 {
 	batch := min(max(nearest.BatchEntries/f.D, 4), f.n)
-	buffers := batch*(2*f.D+2*f.m+f.q+1) + f.m*f.d
+	buffers := batch*(4*f.D+2*f.m+f.q+2) + f.m*f.d
 	if f.callers > f.threads {
 		buffers += 2 * batch * (2*f.D + 1)
 	}

@@ -20,6 +20,12 @@ type Fit struct {
 	Reads int
 }
 
+// cancel marks a fit as cancelled after its run, as its report is incomplete.
+func (f *Fit) cancel(message string) {
+	f.Run.Status, f.Run.Message = framework.Cancelled, message
+	f.Model.Meta.Status, f.Model.Meta.Message = f.Run.Status.String(), message
+}
+
 // A learner fits models to parts of the rows.
 type learner func(ctx context.Context, x Data, c Config) (*Fit, error)
 

@@ -73,7 +73,7 @@ func (r *Request) Numbers(threads int) float64 {
 	d, m, q := float64(r.Latent), float64(r.Latent+r.S), float64(r.Latent*(r.Latent+1)/2)
 	D, length := float64(r.D), float64(r.length())
 	most := float64(min(Rows, r.N))
-	perBlock := 3*most*D + most*(8+4*d+3*m+2*q+d*d)
+	perBlock := 5*most*D + most*(9+4*d+3*m+2*q+d*d)
 	if r.Kind == Curvature { // derivatives of the rows of a block, and sums of its shards
 		p := float64(arrowhead.OuterDim(sheet.New(r.D, r.Latent, r.S).Shape, false))
 		perBlock += most*d*(p+4) + 20*(p*p+D*(1+m+q)*(1+m+q))

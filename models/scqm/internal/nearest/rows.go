@@ -173,6 +173,7 @@ type Worker struct {
 	Pulled []float64 // batch x m: Q' times the rows of r or g
 	Values []float64 // batch
 	W      []float64 // q
+	Ends   []float64 // memory for the certificates of package objective, 2 batch x D + batch
 	Hess   *RowHessian
 }
 

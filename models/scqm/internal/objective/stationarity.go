@@ -220,14 +220,13 @@ type GradientTerms struct {
 	Slack float64
 	// rough reports that some row has a residual larger than its own rounding error. It is tested by row, because the
 	// rounding error of a distant row would hide the residuals of the others.
-	rough        bool
-	ends, slopes []float64 // memory of evaluateEnds
+	rough bool
 }
 
 // Exact reports whether all residuals are rounding errors.
 func (t *GradientTerms) Exact() bool { return !t.rough }
 
-func (t *GradientTerms) reset() { *t = GradientTerms{ends: t.ends, slopes: t.slopes} }
+func (t *GradientTerms) reset() { *t = GradientTerms{} }
 
 func (t *GradientTerms) add(o *GradientTerms) {
 	for k := range t.Norms {
@@ -248,7 +247,8 @@ func (p *Objective) EvaluateTerms(grad, x framework.Point) (cost float64, terms 
 func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from int) error {
 	f := p.sheet
 	D, n := f.D, len(r)/f.D
-	if err := p.evaluateEnds(w, t, r, from); err != nil {
+	changes, err := p.changes(w, r, g, from)
+	if err != nil {
 		return err
 	}
 	for i := range n {
@@ -258,14 +258,11 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64
 		}
 		around, resid := p.extent(r[i*D:(i+1)*D], w.Row(w.Z, f.M, i), from+i)
 		t.rough = t.rough || resid > InterpolationError(around, p.center)
-		var change float64
-		if resid > 0 || p.linear != nil {
-			at := g[i*D : (i+1)*D]
-			change = weight * max(dense.Distance(t.slopes[i*D:(i+1)*D], at), dense.Distance(t.slopes[(n+i)*D:(n+i+1)*D], at))
-		}
-		length := weight * dense.Norm(g[i*D:(i+1)*D])
+		length, change := weight*dense.Norm(g[i*D:(i+1)*D]), weight*changes[i]
 		if p.linear != nil {
 			t.Slack += unitRoundoff * around * change
+		}
+		if p.linear != nil || resid == 0 {
 			change = 0
 		}
 		p.addRowTerms(w, t, length, min(change, length), from, i)
@@ -273,21 +270,32 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64
 	return nil
 }
 
-// evaluateEnds evaluates the gradients of the loss at the residuals of a batch minus and plus their rounding errors.
-// They tell what these errors change: near kinks and near 0, where the slope of a loss is steep, this is much more than
-// the relative error of the residual of a row.
-func (p *Objective) evaluateEnds(w *nearest.Worker, t *GradientTerms, r []float64, from int) error {
+// changes returns, for the rows of a batch, the distances from g of the gradients of the loss at the residuals minus and
+// plus their rounding errors, the larger of both. Near kinks, and near 0 where the slope of a loss is steep, they are far
+// larger than the relative error of the residual of a row.
+func (p *Objective) changes(w *nearest.Worker, r, g []float64, from int) ([]float64, error) {
 	f := p.sheet
-	t.ends, t.slopes = dense.Grow(t.ends, 2*len(r)), dense.Grow(t.slopes, 2*len(r))
-	for i := range len(r) / f.D {
-		lo, hi := i*f.D, (i+1)*f.D
-		around, _ := p.extent(r[lo:hi], w.Row(w.Z, f.M, i), from+i)
-		rounding := unitRoundoff * around / math.Sqrt(float64(f.D)) // of an entry
-		for k, v := range r[lo:hi] {
-			t.ends[lo+k], t.ends[len(r)+lo+k] = v-rounding, v+rounding
+	D, n := f.D, len(r)/f.D
+	w.Ends = dense.Grow(w.Ends, 2*len(r)+n)
+	ends, slopes, changes := w.Ends[:len(r)], w.Ends[len(r):2*len(r)], w.Ends[2*len(r):2*len(r)+n]
+	clear(changes)
+	for _, sign := range [2]float64{-1, 1} {
+		for i := range n {
+			at := r[i*D : (i+1)*D]
+			around, _ := p.extent(at, w.Row(w.Z, f.M, i), from+i)
+			rounding := sign * unitRoundoff * around / math.Sqrt(float64(D)) // of an entry
+			for k, v := range at {
+				ends[i*D+k] = v + rounding
+			}
+		}
+		if err := p.evaluateLoss(nil, slopes, ends); err != nil {
+			return nil, err
+		}
+		for i := range changes {
+			changes[i] = max(changes[i], dense.Distance(slopes[i*D:(i+1)*D], g[i*D:(i+1)*D]))
 		}
 	}
-	return p.evaluateLoss(nil, t.slopes, t.ends)
+	return changes, nil
 }
 
 // addRowTerms adds the terms of row i of a batch that begins at row from. The gradient of its loss has the given length,
