@@ -49,13 +49,13 @@ var packageDrills = []goDrill{
 	{name: "go-races", alone: true, pkg: "./...", run: ".", cases: 1, env: drill.EnvCases + "=%d,method-rows=42,kinks=4,minima=4,suggested-truths=9,spoilt-entries=12", flags: []string{"-race"}},
 	{name: "go-hostile", pkg: "./models/scqm", run: "DrillHostile", cases: 2000},
 	{name: "go-nearest", pkg: "./models/scqm/internal/nearest", run: "DrillNearest", cases: 20000},
-	{name: "go-batch", pkg: "./models/scqm/internal/nearest", run: "DrillBatch", cases: 20000},
+	{name: "go-batch", pkg: "./models/scqm/internal/nearest", run: "DrillBatch", cases: 5000},
 	{name: "go-kernels", pkg: "./internal/dense", run: "DrillKernels", cases: 200000},
 	{name: "go-nearest-fits", pkg: "./models/scqm", run: "DrillNearest", cases: 300},
 	{name: "go-spoilt-entries", pkg: "./models/selection", run: "DrillSpoiltEntries", cases: 140},
 	{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110},
 	// All kinds of its grid once; the whole grid has twenty of each.
-	{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima", cases: 180},
+	{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima", cases: 120},
 	{name: "go-standard", pkg: "./solvers", run: "DrillStandard", cases: 400},
 	// Twice the 25 standard problems with three solvers each: small ones, then full sizes.
 	{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150},
