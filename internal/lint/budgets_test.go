@@ -13,7 +13,7 @@ var budgets = []struct {
 	room string
 	most int
 }{
-	{"models/scqm", 17876},
+	{"models/scqm", 17882},
 	{"models/denoise", 14261},
 	{"models/selection", 979},
 	{"models/rows", 1963},
@@ -31,7 +31,7 @@ var budgets = []struct {
 	{"plugins", 5359},
 	{"python/scqm", 12234},
 	{"python/benchmarks", 1405},
-	{".", 112683},
+	{".", 112689},
 }
 
 const (

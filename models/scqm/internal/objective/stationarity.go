@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/scqm/scqm/framework"
+	"github.com/scqm/scqm/framework/rowloss"
 	"github.com/scqm/scqm/internal/dense"
 	"github.com/scqm/scqm/models/scqm/internal/nearest"
 )
@@ -247,9 +248,15 @@ func (p *Objective) EvaluateTerms(grad, x framework.Point) (cost float64, terms 
 func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64, from int) error {
 	f := p.sheet
 	D, n := f.D, len(r)/f.D
-	changes, err := p.changes(w, r, g, from)
-	if err != nil {
-		return err
+	// The gradient of a loss of the norm has the relative error of the residual.
+	structure := rowloss.StructureOf(p.loss)
+	ofNorm := p.linear == nil && (structure == rowloss.StructureRadial || structure == rowloss.StructureQuadratic)
+	var changes []float64
+	if !ofNorm {
+		var err error
+		if changes, err = p.changes(w, r, g, from); err != nil {
+			return err
+		}
 	}
 	for i := range n {
 		weight := p.data.Weight(from + i)
@@ -258,12 +265,15 @@ func (p *Objective) addTerms(w *nearest.Worker, t *GradientTerms, r, g []float64
 		}
 		around, resid := p.extent(r[i*D:(i+1)*D], w.Row(w.Z, f.M, i), from+i)
 		t.rough = t.rough || resid > InterpolationError(around, p.center)
-		length, change := weight*dense.Norm(g[i*D:(i+1)*D]), weight*changes[i]
-		if p.linear != nil {
-			t.Slack += unitRoundoff * around * change
-		}
-		if p.linear != nil || resid == 0 {
-			change = 0
+		length, rounding := weight*dense.Norm(g[i*D:(i+1)*D]), unitRoundoff*around
+		var change float64
+		switch {
+		case p.linear != nil:
+			t.Slack += rounding * weight * changes[i]
+		case resid > 0 && ofNorm:
+			change = length * rounding / resid
+		case resid > 0:
+			change = weight * changes[i]
 		}
 		p.addRowTerms(w, t, length, min(change, length), from, i)
 	}
