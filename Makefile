@@ -12,7 +12,7 @@ PKG       ?= ./...
 BENCH     ?= .
 BENCHTIME ?= 0.5s
 BENCHFLAGS ?=
-FUZZTIME  ?= 15s
+FUZZTIME  ?= 10s
 # Packages that start goroutines or are called by several at once: their tests
 # run under the race detector, once. make soak does so for all, and runs these
 # without it too.
@@ -228,7 +228,7 @@ microbench: ## Run the Go benchmarks; BENCH=regexp selects, PKG=./losses narrows
 	     { print }'
 
 .PHONY: fuzz
-fuzz: ## Fuzz every target of FUZZPKG for FUZZTIME each (default 15s)
+fuzz: ## Fuzz every target of FUZZPKG for FUZZTIME each (default 10s)
 	@for pkg in $(FUZZPKG); do \
 	  targets=$$($(GO) test -list '^Fuzz' $$pkg) || { echo "$$targets"; exit 1; }; \
 	  for target in $$(grep '^Fuzz' <<<"$$targets" || true); do \

@@ -99,7 +99,7 @@ type ContinuationState struct {
 	Returns int
 	// Plain says that the inner solver ends the run on the cost itself.
 	Plain bool
-	// Multipliers are the multipliers at the end of the first polish.
+	// Multipliers are the multipliers at the end of the last polish that is over.
 	Multipliers []float64
 }
 

@@ -54,7 +54,7 @@ func main() {
 	flag.IntVar(&s.caseNo, "case", -1, "run only this case, by its number from 0")
 	flag.BoolVar(&s.list, "list", false, "list the drills and run none")
 	flag.StringVar(&s.python, "python", "", "interpreter that has scqm (default .venv/bin/python; without it the drills of Python are skipped)")
-	flag.StringVar(&s.fuzzTime, "fuzztime", "15s", "time for each fuzz target, to be multiplied by -factor, or a number of inputs such as 100000x")
+	flag.StringVar(&s.fuzzTime, "fuzztime", "10s", "time for each fuzz target, to be multiplied by -factor, or a number of inputs such as 100000x")
 	flag.IntVar(&s.jobs, "jobs", runtime.NumCPU(), "how many drills of numbers run side by side")
 	flag.Parse()
 	failed, err := s.run()

@@ -55,7 +55,7 @@ var packageDrills = []goDrill{
 	{name: "go-spoilt-entries", pkg: "./models/selection", run: "DrillSpoiltEntries", cases: 140},
 	{name: "go-units", pkg: "./cmd/scqm", run: "DrillUnits", cases: 110},
 	// All kinds of its grid once; the whole grid has twenty of each.
-	{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima", cases: 120},
+	{name: "go-minima", pkg: "./models/scqm", run: "DrillMinima", cases: 180},
 	{name: "go-standard", pkg: "./solvers", run: "DrillStandard", cases: 400},
 	// Twice the 25 standard problems with three solvers each: small ones, then full sizes.
 	{name: "go-constants", pkg: "./internal/standard", run: "DrillConstants", cases: 150},

@@ -124,6 +124,25 @@ func TestNearestPointsAlongNarrowValleys(t *testing.T) {
 	}
 }
 
+// Where residuals are small beside coordinates, h is known to fewer digits than its gradient, which vanishes all the same.
+func TestNearestPointsAreStationary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	for range 300 {
+		f := sheet.New(5, 2, 2)
+		for i := range f.Theta {
+			f.Theta[i] = rng.NormFloat64() / 10
+		}
+		p, at := NewProjection(f), []float64{2 * rng.NormFloat64(), 2 * rng.NormFloat64()}
+		f.Coordinates(p.Y, p.Phi, at)
+		for k := range p.Y {
+			p.Y[k] += 1e-5 * rng.NormFloat64()
+		}
+		p.Find(at)
+		p.derivatives(at)
+		assert.LessOrEqual(t, floats.Norm(p.g, 2), 1e-14*floats.Norm(p.Y, 2), "rounding errors of coordinates")
+	}
+}
+
 // The decomposition that the search rests on is exact.
 func TestSextic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
